@@ -1,0 +1,1 @@
+"""FRONT DOOR: TERMINAL. Translate argv to use cases."""

@@ -1,0 +1,37 @@
+"""What operators and the doctor did, and how every status came to be."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class AdminEvent:
+    """One thing an operator or the doctor did. Kept as written (R189)."""
+
+    id: str
+    created_at: float
+    action: str
+    target_id: str | None
+    details: Mapping[str, Any]
+    actor: str
+
+
+@dataclass(frozen=True, slots=True)
+class StatusTransition:
+    """One move in the life of a session, play, show or team. Kept as written."""
+
+    id: str
+    entity: str
+    entity_id: str
+    from_status: str | None
+    to_status: str | None
+    at: float
+    actor: str
+    reason_code: str | None = None
+    sentence: str | None = None
+    evidence: Mapping[str, Any] | None = None
+
+
+EVENT_RETENTION_SECONDS = 30 * 24 * 3600  # R192
+EVENT_RETENTION_COUNT = 1_000  # R192

@@ -1,0 +1,29 @@
+"""News: one row says what changed, never its new value."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Topic(StrEnum):
+    """What kind of thing a change is about."""
+
+    SESSION = "session"
+    BRANCH = "branch"
+    MESSAGE = "message"
+    SHOW = "show"
+    PLAY = "play"
+    TEAM = "team"
+    TEAM_MESSAGE = "team_message"
+    ADMIN = "admin"
+    RELOAD = "reload"  # everything may have changed: a restore
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One committed change. `seq` only grows and is never given twice."""
+
+    seq: int
+    at: float
+    topic: Topic
+    entity_id: str
+    session_id: str | None

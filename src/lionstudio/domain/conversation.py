@@ -1,0 +1,144 @@
+"""Messages, branches and progressions: what was said, by whom, in which order."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+_MESSAGES = "lionagi.protocols.messages"
+SYSTEM_CLASS = f"{_MESSAGES}.system.System"
+INSTRUCTION_CLASS = f"{_MESSAGES}.instruction.Instruction"
+ASSISTANT_CLASS = f"{_MESSAGES}.assistant_response.AssistantResponse"
+ACTION_REQUEST_CLASS = f"{_MESSAGES}.action_request.ActionRequest"
+ACTION_RESPONSE_CLASS = f"{_MESSAGES}.action_response.ActionResponse"
+UNKNOWN_CLASS = "__unknown__"  # R12: storing never fails for want of a class
+
+# R11: the ids these classes have in every database.
+SEEDED_CLASSES: tuple[str, ...] = (
+    UNKNOWN_CLASS,
+    SYSTEM_CLASS,
+    INSTRUCTION_CLASS,
+    ASSISTANT_CLASS,
+    ACTION_REQUEST_CLASS,
+    ACTION_RESPONSE_CLASS,
+)
+
+
+class MessageKind(StrEnum):
+    """What a message is to a reader, whichever runtime wrote it."""
+
+    SYSTEM = "system"
+    USER = "user"
+    ASSISTANT = "assistant"
+    TOOL_CALL = "tool_call"
+    TOOL_RESULT = "tool_result"
+    OTHER = "other"
+
+
+KIND_BY_CLASS: Mapping[str, MessageKind] = {
+    SYSTEM_CLASS: MessageKind.SYSTEM,
+    INSTRUCTION_CLASS: MessageKind.USER,
+    ASSISTANT_CLASS: MessageKind.ASSISTANT,
+    ACTION_REQUEST_CLASS: MessageKind.TOOL_CALL,
+    ACTION_RESPONSE_CLASS: MessageKind.TOOL_RESULT,
+}
+KIND_BY_ROLE: Mapping[str, MessageKind] = {
+    "system": MessageKind.SYSTEM,
+    "developer": MessageKind.SYSTEM,
+    "user": MessageKind.USER,
+    "assistant": MessageKind.ASSISTANT,
+}
+TOOL_ROLES = frozenset({"action", "tool"})  # lionagi says action, most others tool
+
+
+@dataclass(frozen=True, slots=True)
+class MessageDraft:
+    """A message as a writer hands it in. Without an id or a time it gets them when it is stored."""
+
+    role: str
+    content: Any
+    lion_class: str = UNKNOWN_CLASS
+    sender: str | None = None
+    recipient: str | None = None
+    channel: str | None = None
+    node_metadata: Mapping[str, Any] | None = None
+    embedding: Sequence[float] | None = None
+    id: str | None = None
+    created_at: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A stored message, as it comes back."""
+
+    id: str
+    created_at: float
+    role: str
+    content: Any
+    lion_class: str = UNKNOWN_CLASS
+    sender: str | None = None
+    recipient: str | None = None
+    channel: str | None = None
+    node_metadata: Mapping[str, Any] | None = None
+    embedding: tuple[float, ...] | None = None
+
+    @property
+    def kind(self) -> MessageKind:
+        return kind_of(self.lion_class, self.role, self.content)
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A line of messages within a session; a fork shares its parent's up to `forked_at_ord`."""
+
+    id: str
+    created_at: float
+    session_id: str
+    progression_id: str
+    name: str | None = None
+    user: str | None = None
+    system_msg_id: str | None = None
+    parent_branch_id: str | None = None
+    forked_at_ord: int | None = None  # how many messages of the parent's history this branch begins with
+    last_kind: MessageKind | None = None
+    last_tool: str | None = None
+    last_at: float | None = None
+    node_metadata: Mapping[str, Any] | None = None
+    message_count: int = 0  # its own messages; what it inherited is not counted again
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A message at its place in a branch's history, counted from 1 through all its ancestors."""
+
+    position: int
+    message: Message
+
+
+@dataclass(frozen=True, slots=True)
+class OpenCall:
+    """A tool call of a branch that has no result yet."""
+
+    branch_id: str
+    call_id: str
+    tool: str | None
+    since: float
+
+
+def kind_of(lion_class: str, role: str, content: Any) -> MessageKind:
+    """What a message is to a reader: its class decides, else its role, and for tools the shape of its content."""
+    known = KIND_BY_CLASS.get(lion_class) or KIND_BY_ROLE.get(role)
+    if known is not None:
+        return known
+    if isinstance(content, Mapping):
+        if "action_request_id" in content or "output" in content:
+            return MessageKind.TOOL_RESULT
+        if "function" in content:
+            return MessageKind.TOOL_CALL
+    return MessageKind.TOOL_RESULT if role in TOOL_ROLES else MessageKind.OTHER
+
+
+def tool_of(content: Any) -> str | None:
+    """The tool that a tool call or a tool result is about."""
+    name = content.get("function") if isinstance(content, Mapping) else None
+    return name if isinstance(name, str) else None

@@ -1,0 +1,219 @@
+"""Every error a caller can meet, by name.
+
+    Error
+    ├── Invalid                  the request itself is wrong                       422, exit 2
+    │   ├── UnknownWord              a value outside a closed vocabulary
+    │   ├── InvalidContent           content or metadata that is not JSON
+    │   ├── InvalidRequest           any other argument that cannot be used
+    │   └── PlayGraphCycle           plays that wait for each other
+    ├── NotFound                 what was asked for does not exist                 404, exit 1
+    │   └── SessionNotFound  BranchNotFound  MessageNotFound  ProgressionNotFound  ShowNotFound  PlayNotFound  TeamNotFound
+    ├── Conflict                 the request is fine, the state of things is not   409, exit 1
+    │   ├── IllegalTransition        a status change the lifecycle does not allow
+    │   ├── SessionIsHealthy         an operator tried to end a run that is well
+    │   ├── ForkOutOfRange           a fork position the branch does not have
+    │   ├── AlreadyExists            an id or a name that is taken
+    │   └── AppendOnly               a change to rows that are kept as written
+    ├── Unauthorized             who asks is not known or not allowed              401, exit 1
+    └── Unavailable              the database cannot serve this now                503, exit 1
+        ├── DatabaseBusy             other writers kept it locked for too long; try again
+        ├── DatabaseFull             no room left on the disk
+        ├── DatabaseReadOnly         the file, its folder or the server refuses writing
+        ├── DatabaseGone             the file or the server cannot be reached
+        ├── DatabaseDamaged          the file is not a whole database
+        ├── ForeignDatabase          a file or schema that belongs to another program
+        └── NewerDatabase            written by a newer version of this program
+
+The family decides the HTTP status and the exit code; `code` is for programs, the message says what happened and why,
+`hint` says what to do next.
+"""
+
+
+class Error(Exception):
+    """Something a person can act on."""
+
+    code = "error"
+    hint: str | None = None
+
+    def __init__(self, message: str = "", *, hint: str | None = None) -> None:
+        super().__init__(message or (self.__doc__ or "").strip())
+        if hint is not None:
+            self.hint = hint
+
+    @property
+    def message(self) -> str:
+        return str(self.args[0])
+
+
+class Invalid(Error):
+    """The request cannot be understood."""
+
+    code = "invalid"
+
+
+class UnknownWord(Invalid):
+    """A value outside a closed vocabulary."""
+
+    code = "unknown_word"
+
+
+class InvalidContent(Invalid):
+    """Content or metadata that is not JSON."""
+
+    code = "invalid_content"
+
+
+class InvalidRequest(Invalid):
+    """An argument that cannot be used."""
+
+    code = "invalid_request"
+
+
+class PlayGraphCycle(Invalid):
+    """Plays that wait for each other."""
+
+    code = "play_graph_cycle"
+
+
+class NotFound(Error):
+    """What was asked for does not exist."""
+
+    code = "not_found"
+
+
+class SessionNotFound(NotFound):
+    """No run has this id."""
+
+    code = "session_not_found"
+
+
+class BranchNotFound(NotFound):
+    """No branch has this id."""
+
+    code = "branch_not_found"
+
+
+class MessageNotFound(NotFound):
+    """No message has this id."""
+
+    code = "message_not_found"
+
+
+class ProgressionNotFound(NotFound):
+    """No progression has this id."""
+
+    code = "progression_not_found"
+
+
+class ShowNotFound(NotFound):
+    """No show has this topic."""
+
+    code = "show_not_found"
+
+
+class PlayNotFound(NotFound):
+    """The show has no play of this name."""
+
+    code = "play_not_found"
+
+
+class TeamNotFound(NotFound):
+    """No team has this id or name."""
+
+    code = "team_not_found"
+
+
+class Conflict(Error):
+    """The request is fine, the state of things does not allow it."""
+
+    code = "conflict"
+
+
+class IllegalTransition(Conflict):
+    """A status change the lifecycle does not allow."""
+
+    code = "illegal_transition"
+
+
+class SessionIsHealthy(Conflict):
+    """The run is well and must not be ended by hand."""
+
+    code = "session_is_healthy"
+
+
+class ForkOutOfRange(Conflict):
+    """A fork position the branch does not have."""
+
+    code = "fork_out_of_range"
+
+
+class AlreadyExists(Conflict):
+    """An id or a name that is taken."""
+
+    code = "already_exists"
+
+
+class AppendOnly(Conflict):
+    """History is kept as it was written."""
+
+    code = "append_only"
+
+
+class Unauthorized(Error):
+    """Who asks is not known or not allowed."""
+
+    code = "unauthorized"
+
+
+class Unavailable(Error):
+    """The database cannot serve this now."""
+
+    code = "unavailable"
+
+
+class DatabaseBusy(Unavailable):
+    """Other writers kept the database locked for too long."""
+
+    code = "database_busy"
+    hint = "Try again. If it stays busy, look for a long import or vacuum: li state stats"
+
+
+class DatabaseFull(Unavailable):
+    """No room is left for the database."""
+
+    code = "database_full"
+    hint = "Free some space on that disk, then try again."
+
+
+class DatabaseReadOnly(Unavailable):
+    """The database may only be read."""
+
+    code = "database_read_only"
+    hint = "Check who owns the file and its folder, or choose another database with LIONAGI_DB."
+
+
+class DatabaseGone(Unavailable):
+    """The database cannot be reached."""
+
+    code = "database_gone"
+    hint = "Check LIONAGI_DB, and that the server or the disk behind it is there."
+
+
+class DatabaseDamaged(Unavailable):
+    """The file is not a whole database."""
+
+    code = "database_damaged"
+    hint = "Restore a backup, or move the file away to start a new one."
+
+
+class ForeignDatabase(Unavailable):
+    """The database belongs to another program and is never written."""
+
+    code = "foreign_database"
+
+
+class NewerDatabase(Unavailable):
+    """The database was written by a newer version of this program."""
+
+    code = "newer_database"
+    hint = "Upgrade this installation: pip install --upgrade lionstudio"

@@ -1,0 +1,126 @@
+"""Sessions: what a run is called while it lives and after, and which words may follow which."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from lionstudio.domain.errors import IllegalTransition
+from lionstudio.domain.words import find_word
+
+
+class SessionStatus(StrEnum):
+    """How far a run has come (D2). A session without a status is legacy: it predates this vocabulary."""
+
+    RUNNING = "running"  # a process works, or claims to
+    COMPLETED = "completed"  # it ended well; says nothing about review
+    FAILED = "failed"  # it ended badly
+    TIMED_OUT = "timed_out"  # our deadline passed
+    ABORTED = "aborted"  # a person interrupted it
+    CANCELLED = "cancelled"  # an orchestrator or an admin stopped it
+
+
+class InvocationKind(StrEnum):
+    """What started the run."""
+
+    AGENT = "agent"
+    PLAY = "play"
+    FLOW = "flow"
+    FANOUT = "fanout"
+    SHOW_PLAY = "show-play"
+    COMMAND = "command"  # li record -- CMD
+
+
+class SourceKind(StrEnum):
+    """How the run came to be recorded."""
+
+    LIVE = "live"
+    IMPORTED_FS = "imported_fs"
+    IMPORTED_DB = "imported_db"
+    IMPORTED_CLAUDE = "imported_claude"
+    IMPORTED_CODEX = "imported_codex"
+    DEMO = "demo"
+
+
+TERMINAL_STATUSES = frozenset(SessionStatus) - {SessionStatus.RUNNING}
+SESSION_MOVES: Mapping[SessionStatus, frozenset[SessionStatus]] = {SessionStatus.RUNNING: TERMINAL_STATUSES}
+ADMIN_TARGETS = frozenset({SessionStatus.FAILED, SessionStatus.ABORTED, SessionStatus.CANCELLED})
+
+# D2: what other tools call the same thing. A word that is in neither list means legacy.
+FOREIGN_STATUSES: Mapping[str, SessionStatus] = {
+    "done": SessionStatus.COMPLETED,
+    "success": SessionStatus.COMPLETED,
+    "completed_empty": SessionStatus.COMPLETED,
+    "error": SessionStatus.FAILED,
+    "timeout": SessionStatus.TIMED_OUT,
+    "interrupted": SessionStatus.ABORTED,
+}
+
+EXIT_CODES: Mapping[int, SessionStatus] = {
+    0: SessionStatus.COMPLETED,
+    124: SessionStatus.TIMED_OUT,  # our deadline, as timeout(1) says it
+    129: SessionStatus.ABORTED,  # SIGHUP: the terminal was closed
+    130: SessionStatus.ABORTED,  # SIGINT: a person
+    143: SessionStatus.CANCELLED,  # SIGTERM: orchestrator or admin
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One recorded run. Facts only: duration, health and severity are derived when read."""
+
+    id: str
+    created_at: float
+    updated_at: float
+    progression_id: str
+    name: str | None = None
+    user: str | None = None
+    status: SessionStatus | None = None
+    started_at: float | None = None
+    ended_at: float | None = None
+    exit_code: int | None = None
+    end_actor: str | None = None  # who ended it: the run itself, or an operator's name
+    end_reason: str | None = None  # a registered reason code
+    first_msg_id: str | None = None
+    last_msg_id: str | None = None
+    last_message_at: float | None = None
+    messages_lost: int = 0  # messages that could be kept nowhere
+    invocation_kind: InvocationKind | None = None
+    source_kind: SourceKind | None = None
+    playbook_name: str | None = None
+    agent_name: str | None = None
+    show_topic: str | None = None
+    show_play_name: str | None = None
+    artifacts_path: str | None = None
+    parent_session_id: str | None = None
+    node_metadata: Mapping[str, Any] | None = None
+    message_count: int = 0
+    branch_count: int = 0
+
+    @property
+    def duration_ms(self) -> float | None:
+        """How long the run took; nothing while it is running or when a time is missing (R98)."""
+        if self.status is SessionStatus.RUNNING or self.started_at is None or self.ended_at is None:
+            return None
+        return (self.ended_at - self.started_at) * 1000
+
+
+def require_move(before: SessionStatus | None, after: SessionStatus) -> None:
+    """Raise IllegalTransition unless a session in `before` may become `after`."""
+    if before is None or after not in SESSION_MOVES.get(before, frozenset()):
+        now = "legacy" if before is None else before
+        raise IllegalTransition(
+            f"A {now} session cannot become {after}.", hint="Only a running session can change its status."
+        )
+
+
+def status_from_exit_code(exit_code: int) -> SessionStatus:
+    """What a process's exit code says about its run (D2). A negative code is a signal, as `subprocess` reports it."""
+    return EXIT_CODES.get(128 - exit_code if exit_code < 0 else exit_code, SessionStatus.FAILED)
+
+
+def status_from_foreign(word: str | None) -> SessionStatus | None:
+    """Our word for another tool's status; None (legacy) when it says nothing we know."""
+    if word is None:
+        return None
+    return find_word(SessionStatus, word) or FOREIGN_STATUSES.get(word)

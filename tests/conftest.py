@@ -1,0 +1,72 @@
+"""Fixtures that every room shares: a fresh database on each engine, a clock and ids that tests own."""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lionstudio.services.context import Context
+from lionstudio.store.database import Database
+from lionstudio.store.open import open_database
+from tests.factories import Clock
+from tests.postgres_server import PostgresServer
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """A real PostgreSQL server, started at its first use."""
+    # Socket paths are limited to about 100 characters, which pytest's own folders may exceed.
+    with tempfile.TemporaryDirectory(prefix="lionstudio-pg-") as folder:
+        os.environ.setdefault("XDG_RUNTIME_DIR", folder)
+        server = PostgresServer(Path(folder))
+        yield server
+        server.stop()
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def location(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """Where a new, empty database may be: a path or a URL, once for each engine."""
+    if request.param == "sqlite":
+        yield str(tmp_path / "state.db")
+    else:
+        server: PostgresServer = request.getfixturevalue("postgres")
+        with server.new_database() as url:
+            yield url
+
+
+@pytest.fixture
+def db(location: str) -> Iterator[Database]:
+    database = open_database(location)
+    yield database
+    database.close()
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def ctx(db: Database, clock: Clock) -> Context:
+    """What every use case is given; tests that ask for it run on SQLite and on PostgreSQL."""
+    return Context(db, now=clock)
+
+
+@pytest.fixture
+def sqlite_path(tmp_path: Path) -> Path:
+    return tmp_path / "state.db"
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A user's home that nobody else has; nothing leaks in from the machine."""
+    folder = tmp_path / "home"
+    folder.mkdir()
+    for name in list(os.environ):
+        if name.startswith("LIONAGI_"):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(folder))
+    monkeypatch.setenv("LIONAGI_HOME", str(folder / ".lionagi"))
+    return folder / ".lionagi"
