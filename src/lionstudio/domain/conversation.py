@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 _MESSAGES = "lionagi.protocols.messages"
 SYSTEM_CLASS = f"{_MESSAGES}.system.System"
@@ -81,6 +81,7 @@ class Message:
     channel: str | None = None
     node_metadata: Mapping[str, Any] | None = None
     embedding: tuple[float, ...] | None = None
+    position: int | None = None  # its place in the history it was read from, counted from 1
 
     @property
     def kind(self) -> MessageKind:
@@ -107,12 +108,13 @@ class Branch:
     message_count: int = 0  # its own messages; what it inherited is not counted again
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A message at its place in a branch's history, counted from 1 through all its ancestors."""
+class Line(NamedTuple):
+    """Where a branch's next message goes: the ends of its own and of its session's progression, which never change."""
 
-    position: int
-    message: Message
+    session_id: str
+    branch_id: str
+    session_progression_id: str
+    branch_progression_id: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,13 @@
     │   ├── InvalidRequest           any other argument that cannot be used
     │   └── PlayGraphCycle           plays that wait for each other
     ├── NotFound                 what was asked for does not exist                 404, exit 1
-    │   └── SessionNotFound  BranchNotFound  MessageNotFound  ProgressionNotFound  ShowNotFound  PlayNotFound  TeamNotFound
+    │   ├── SessionNotFound  BranchNotFound  MessageNotFound  ProgressionNotFound
+    │   └── ShowNotFound  PlayNotFound  TeamNotFound
     ├── Conflict                 the request is fine, the state of things is not   409, exit 1
     │   ├── IllegalTransition        a status change the lifecycle does not allow
     │   ├── SessionIsHealthy         an operator tried to end a run that is well
+    │   ├── ProcessIsAlive           … or one that is quiet, while its process lives
+    │   ├── Refused                  several runs, some of which cannot be changed; lists each with its reason
     │   ├── ForkOutOfRange           a fork position the branch does not have
     │   ├── AlreadyExists            an id or a name that is taken
     │   └── AppendOnly               a change to rows that are kept as written
@@ -27,6 +30,8 @@
 The family decides the HTTP status and the exit code; `code` is for programs, the message says what happened and why,
 `hint` says what to do next.
 """
+
+from dataclasses import dataclass
 
 
 class Error(Exception):
@@ -139,6 +144,32 @@ class SessionIsHealthy(Conflict):
     """The run is well and must not be ended by hand."""
 
     code = "session_is_healthy"
+
+
+class ProcessIsAlive(Conflict):
+    """The run is quiet, but its process lives and may still write."""
+
+    code = "process_is_alive"
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why one run was not changed."""
+
+    session_id: str
+    code: str
+    message: str
+    hint: str | None = None
+
+
+class Refused(Conflict):
+    """Some of the runs cannot be changed, so none was."""
+
+    code = "refused"
+
+    def __init__(self, message: str, *, refusals: tuple[Refusal, ...], hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.refusals = refusals
 
 
 class ForkOutOfRange(Conflict):

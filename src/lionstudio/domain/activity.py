@@ -1,0 +1,85 @@
+"""Activity: what a running run is doing right now, beside how it is doing (D5)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from lionstudio.domain.conversation import Branch, MessageKind, OpenCall
+from lionstudio.domain.session import Session, SessionStatus
+
+
+class ActivityKind(StrEnum):
+    """Whom a run waits for."""
+
+    HUMAN = "human"  # a person who can answer
+    TOOL = "tool"  # a call without its result
+    MODEL = "model"  # a user message or a tool result without its answer
+    UNKNOWN = "unknown"  # the messages do not say
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """What a run or one of its branches waits for, and since when."""
+
+    kind: ActivityKind
+    tool: str | None = None
+    since: float | None = None
+    branch_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HumanWait:
+    """An open question to a person: a permission request, or a human gate. Without a branch it concerns the run."""
+
+    since: float
+    branch_id: str | None = None
+    tool: str | None = None  # what permission is asked for
+
+
+# Most urgent first: a person can act on the first, knows what runs by the second, and only waits for the third.
+ACTIVITY_ORDER = (ActivityKind.HUMAN, ActivityKind.TOOL, ActivityKind.MODEL, ActivityKind.UNKNOWN)
+
+# What a branch without an open call waits for, by what was said last.
+_WAITS_FOR: Mapping[MessageKind, ActivityKind] = {
+    MessageKind.USER: ActivityKind.MODEL,
+    MessageKind.TOOL_RESULT: ActivityKind.MODEL,
+    MessageKind.TOOL_CALL: ActivityKind.TOOL,  # nothing came after the call, so its result did not either
+}
+
+
+def derive_branch_activity(
+    branch: Branch, open_calls: Sequence[OpenCall] = (), *, interactive: bool = False
+) -> Activity:
+    """What a branch waits for: its oldest open call, else whoever has to speak next."""
+    calls = [call for call in open_calls if call.branch_id == branch.id]
+    if calls:
+        oldest = min(calls, key=lambda call: call.since)
+        return Activity(ActivityKind.TOOL, oldest.tool, oldest.since, branch.id)
+    if interactive and branch.last_kind is MessageKind.ASSISTANT:
+        return Activity(ActivityKind.HUMAN, None, branch.last_at, branch.id)
+    kind = ActivityKind.UNKNOWN if branch.last_kind is None else _WAITS_FOR.get(branch.last_kind, ActivityKind.UNKNOWN)
+    tool = branch.last_tool if kind is ActivityKind.TOOL else None
+    return Activity(kind, tool, branch.last_at, branch.id)
+
+
+def derive_activity(
+    session: Session,
+    branches: Sequence[Branch],
+    open_calls: Sequence[OpenCall] = (),
+    *,
+    interactive: bool = False,
+    human_waits: Sequence[HumanWait] = (),
+) -> Activity | None:
+    """What a run is doing: human before tool before model, longest first; None once it has ended."""
+    if session.status is not SessionStatus.RUNNING:
+        return None
+    activities = [Activity(ActivityKind.HUMAN, wait.tool, wait.since, wait.branch_id) for wait in human_waits]
+    activities += [derive_branch_activity(branch, open_calls, interactive=interactive) for branch in branches]
+    if not activities:
+        return Activity(ActivityKind.UNKNOWN, since=session.started_at)
+    return min(activities, key=_urgency)
+
+
+def _urgency(activity: Activity) -> tuple[int, bool, float]:
+    # A wait without a time cannot claim to be the longest.
+    return ACTIVITY_ORDER.index(activity.kind), activity.since is None, activity.since or 0.0

@@ -1,0 +1,304 @@
+"""Health: how a run is doing, judged from facts that come in as arguments, with the reasons for the verdict (D3)."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from lionstudio.domain.labels import count_of, format_duration
+from lionstudio.domain.process import ProcessLook, ProcessState
+from lionstudio.domain.reasons import EvidenceKind, EvidenceRef, Reason
+from lionstudio.domain.session import InvocationKind, Session, SessionStatus
+
+MINUTE = 60
+HOUR = 60 * MINUTE
+DAY = 24 * HOUR
+
+IDLE_AFTER = 1 * HOUR  # ADR-0024: long enough for a slow tool or a person at lunch
+STALE_AFTER: Mapping[InvocationKind, int] = {  # R130: many agents at once are legitimately quiet for longer than one
+    InvocationKind.AGENT: 6 * HOUR,
+    InvocationKind.PLAY: 6 * HOUR,
+    InvocationKind.FLOW: 12 * HOUR,
+    InvocationKind.FANOUT: 12 * HOUR,
+    InvocationKind.SHOW_PLAY: 12 * HOUR,
+}
+DEFAULT_STALE_AFTER = 6 * HOUR  # R130: a command, or a kind that was not recorded
+ORPHANED_AFTER = 1 * MINUTE  # D3: a run may need a while before its first message or file
+SLOW_AFTER = 60 * MINUTE  # D8: slow and "active too long"; ADR-0024 wins over ADR-0017's 30
+HEARTBEAT_EVERY = 15  # seconds without another write, where the process cannot be looked at
+HEARTBEAT_FRESH_FOR = 4 * HEARTBEAT_EVERY  # three may be lost or late before the sign of life is doubted
+CLOCK_TOLERANCE = 1 * MINUTE  # clocks of two machines differ; more than this is said
+STALE_LOCK_AFTER = 1 * HOUR  # D3: a younger lock may belong to someone who works
+LEFTOVERS_LOOKED_FOR = 7 * DAY  # D3: after that only where some were found before
+
+RUN_ACTOR = "run"  # `Session.end_actor` of a run that ended by itself or by the process that started it
+
+
+class Health(StrEnum):
+    """How a run is doing (R140)."""
+
+    HEALTHY = "healthy"  # it works, or has ended and left nothing behind
+    IDLE = "idle"  # it lives, or may live, and has been quiet for an hour
+    UNRESPONSIVE = "unresponsive"  # it lives and has been quiet for longer than its kind may be
+    STALE = "stale"  # its process is dead; or cannot be seen, and it has been quiet for too long
+    ORPHANED = "orphaned"  # its process is dead and it never produced anything
+    ZOMBIE = "zombie"  # it has ended and left locks or unfinished files behind
+
+
+class HealthColour(StrEnum):
+    """The colour a health is drawn in (R152)."""
+
+    GREEN = "green"
+    BLUE = "blue"
+    AMBER = "amber"
+    ORANGE = "orange"
+    PURPLE = "purple"
+    RED = "red"
+
+
+class OperatorAction(StrEnum):
+    """What an operator is offered for a run (R153)."""
+
+    INSPECT = "inspect"
+    LOGS = "logs"
+    TRANSITION = "transition"
+    REPAIR = "repair"
+    CLEANUP = "cleanup"
+    PRUNE = "prune"
+
+
+class Leftover(StrEnum):
+    """What an ended run may leave behind."""
+
+    STALE_LOCK = "stale_lock"
+    TEMP_FILE = "temp_file"
+
+
+HEALTH_LABELS: Mapping[Health, str] = {
+    Health.HEALTHY: "Healthy",
+    Health.IDLE: "Idle",
+    Health.UNRESPONSIVE: "Unresponsive",
+    Health.STALE: "Stale",
+    Health.ORPHANED: "Orphaned",
+    Health.ZOMBIE: "Zombie",
+}
+HEALTH_COLOURS: Mapping[Health, HealthColour] = {
+    Health.HEALTHY: HealthColour.GREEN,
+    Health.IDLE: HealthColour.BLUE,
+    Health.UNRESPONSIVE: HealthColour.AMBER,
+    Health.STALE: HealthColour.ORANGE,
+    Health.ORPHANED: HealthColour.PURPLE,
+    Health.ZOMBIE: HealthColour.RED,
+}
+HEALTH_ACTIONS: Mapping[Health, tuple[OperatorAction, ...]] = {
+    Health.HEALTHY: (OperatorAction.INSPECT,),
+    Health.IDLE: (OperatorAction.INSPECT,),
+    Health.UNRESPONSIVE: (OperatorAction.INSPECT, OperatorAction.LOGS),
+    Health.STALE: (OperatorAction.INSPECT, OperatorAction.TRANSITION),
+    Health.ORPHANED: (OperatorAction.INSPECT, OperatorAction.REPAIR, OperatorAction.TRANSITION),
+    Health.ZOMBIE: (OperatorAction.INSPECT, OperatorAction.CLEANUP, OperatorAction.PRUNE),
+}
+
+TEMP_SUFFIXES = (".tmp", ".part")
+LOCK_SUFFIX = ".lock"
+# Results of package managers, not locks: a run that delivered one is no zombie, and cleaning up must not delete it.
+_PACKAGE_MANAGERS = "bun cargo composer deno flake gemfile mix pdm pipfile pixi podfile poetry pubspec uv yarn"
+DEPENDENCY_LOCKS = frozenset(f"{tool}.lock" for tool in _PACKAGE_MANAGERS.split())
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The dated facts a verdict rests on; None is "nobody could look", which is not the same as "no"."""
+
+    process: ProcessLook
+    heartbeat_at: float | None = None
+    has_artifacts: bool | None = None  # whoever looks says False for a run that names no artifacts folder
+    stale_locks: tuple[str, ...] = ()
+    temp_files: tuple[str, ...] = ()
+    observed_at: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HealthVerdict:
+    """How a run is doing, and why. The first reason is the one that decided."""
+
+    health: Health
+    reasons: tuple[Reason, ...]
+    idle_seconds: float | None = None  # of a running run; nothing for one that has ended
+    process: ProcessState = ProcessState.UNKNOWN  # what was held true; a fresh heartbeat proves life too
+
+
+def classify_health(session: Session, evidence: Evidence, *, now: float) -> HealthVerdict:
+    """The one rule that says how a run is doing; every run gets a verdict, whatever is missing from its row."""
+    if session.status is not SessionStatus.RUNNING:
+        return _classify_ended(session, evidence)
+    idle = quiet_seconds(session, now=now)
+    process, process_reason = _proof_of_life(evidence, now=now)
+    health, deciding = _classify_running(session, evidence, process, idle, now=now)
+    # A dead process explains everything after it; for the rest, what was heard from the run comes first.
+    leading = (process_reason, *deciding) if process is ProcessState.DEAD else (*deciding, process_reason)
+    reasons = (*leading, *_clock_reason(session, now=now), *_recording_reasons(session, evidence))
+    return HealthVerdict(health, reasons, idle, process)
+
+
+def quiet_seconds(session: Session, *, now: float) -> float:
+    """How long nothing was heard from a run; never negative, because clocks jump back."""
+    return max(0.0, now - last_activity_at(session))
+
+
+def last_activity_at(session: Session) -> float:
+    """When a run was last heard from; a run that never spoke counts from when its row last changed (R144)."""
+    times = (session.last_message_at, session.updated_at, session.started_at)
+    return next((at for at in times if at is not None), session.created_at)
+
+
+def stale_after(kind: InvocationKind | None) -> int:
+    """For how many seconds a run of this kind may be quiet (R130)."""
+    return DEFAULT_STALE_AFTER if kind is None else STALE_AFTER.get(kind, DEFAULT_STALE_AFTER)
+
+
+def wrote_after_end(session: Session) -> bool:
+    """Whether messages arrived after an operator had ended the run (D6)."""
+    if session.status is SessionStatus.RUNNING or session.end_actor in (None, RUN_ACTOR):
+        return False
+    if session.last_message_at is None or session.ended_at is None:
+        return False
+    return session.last_message_at > session.ended_at
+
+
+def leftover_kind(file_name: str, modified_at: float, now: float) -> Leftover | None:
+    """What a file under an ended run's artifacts folder is left over from, if it is (D3)."""
+    if file_name.endswith(TEMP_SUFFIXES):
+        return Leftover.TEMP_FILE
+    if not file_name.endswith(LOCK_SUFFIX) or file_name.lower() in DEPENDENCY_LOCKS:
+        return None
+    return Leftover.STALE_LOCK if now - modified_at > STALE_LOCK_AFTER else None
+
+
+def should_look_for_leftovers(session: Session, *, found_before: bool, now: float) -> bool:
+    """Whether an ended run's folder is worth a look: for 7 days after its end, and for as long as it is not clean."""
+    if session.status is SessionStatus.RUNNING or session.artifacts_path is None:
+        return False
+    ended_at = session.updated_at if session.ended_at is None else session.ended_at
+    return found_before or now - ended_at <= LEFTOVERS_LOOKED_FOR
+
+
+def _classify_running(
+    session: Session, evidence: Evidence, process: ProcessState, idle: float, *, now: float
+) -> tuple[Health, tuple[Reason, ...]]:
+    if process is ProcessState.DEAD:
+        return _classify_dead(session, evidence, idle, now=now)
+    threshold = stale_after(session.invocation_kind)
+    if idle > threshold:
+        health = Health.UNRESPONSIVE if process is ProcessState.ALIVE else Health.STALE
+        return health, (_quiet_reason(session, "run.health.quiet_too_long", idle, threshold),)
+    if idle > IDLE_AFTER:
+        return Health.IDLE, (_quiet_reason(session, "run.health.quiet", idle, threshold),)
+    return Health.HEALTHY, ()
+
+
+def _classify_dead(
+    session: Session, evidence: Evidence, idle: float, *, now: float
+) -> tuple[Health, tuple[Reason, ...]]:
+    if session.message_count > 0 or evidence.has_artifacts:
+        return Health.STALE, (_heard_reason(session, idle),) if idle > IDLE_AFTER else ()
+    if evidence.has_artifacts is None:
+        # Orphaned claims that nothing was produced; without a look at the folder nobody can claim that.
+        return Health.STALE, (_unlooked_reason(session),)
+    began_at = session.created_at if session.started_at is None else session.started_at
+    if not now - began_at >= ORPHANED_AFTER:
+        sentence = f"It has no output, but is younger than {format_duration(ORPHANED_AFTER)}."
+        return Health.STALE, (Reason("run.health.too_young", sentence, (_fact("started_at", began_at),)),)
+    sentence = "It never wrote a message or a file."
+    return Health.ORPHANED, (Reason("run.health.no_output", sentence, (_fact("message_count", 0),)),)
+
+
+def _classify_ended(session: Session, evidence: Evidence) -> HealthVerdict:
+    left = tuple(_leftover_reasons(evidence))
+    # A legacy run is treated as ended: nothing that predates the vocabulary still runs.
+    ended = Reason("run.health.ended", "The run has ended and left nothing behind that was found.")
+    legacy = Reason("run.legacy.unclassified", "The run predates the status vocabulary and counts as ended.")
+    state = (legacy,) if session.status is None else () if left else (ended,)
+    late = (_late_reason(session),) if wrote_after_end(session) else ()
+    lost = tuple(_lost_reasons(session))
+    health = Health.ZOMBIE if left else Health.HEALTHY
+    return HealthVerdict(health, (*left, *state, *late, *lost), None, evidence.process.state)
+
+
+def _proof_of_life(evidence: Evidence, *, now: float) -> tuple[ProcessState, Reason]:
+    """What is held true about the process. A heartbeat speaks only where nobody could look."""
+    look = evidence.process
+    seen = EvidenceRef(EvidenceKind.PROCESS, "none" if look.pid is None else str(look.pid), look.sentence)
+    facts = (seen, *([] if evidence.observed_at is None else [_fact("observed_at", evidence.observed_at)]))
+    if look.state is ProcessState.ALIVE:
+        return look.state, Reason("run.health.process_alive", "Its process is alive.", facts)
+    if look.state is ProcessState.DEAD:
+        return look.state, Reason("run.health.process_dead", "The process ended and the run never said how.", facts)
+    heartbeat_at = evidence.heartbeat_at
+    # Both ways: a heartbeat far in the future comes from a clock that proves nothing.
+    if heartbeat_at is not None and abs(now - heartbeat_at) <= HEARTBEAT_FRESH_FOR:
+        sentence = f"Its process cannot be seen, but sent a heartbeat {format_duration(now - heartbeat_at)} ago."
+        facts = (*facts, _fact("heartbeat_at", heartbeat_at))
+        return ProcessState.ALIVE, Reason("run.health.heartbeat_fresh", sentence, facts)
+    return look.state, Reason("run.health.process_unknown", "Whether its process lives is unknown.", facts)
+
+
+def _quiet_reason(session: Session, code: str, idle: float, threshold: float) -> Reason:
+    runs = "runs" if session.invocation_kind is None else f"{session.invocation_kind} runs"
+    sentence = f"Nothing was heard for {format_duration(idle)}; {runs} may be quiet for {format_duration(threshold)}."
+    return Reason(code, sentence, _heard_refs(session))
+
+
+def _heard_reason(session: Session, idle: float) -> Reason:
+    return Reason("run.health.quiet", f"Nothing was heard for {format_duration(idle)}.", _heard_refs(session))
+
+
+def _unlooked_reason(session: Session) -> Reason:
+    sentence = "It has no messages; whether it left files could not be checked."
+    refs = () if session.artifacts_path is None else (EvidenceRef(EvidenceKind.FILE, session.artifacts_path),)
+    return Reason("run.health.artifacts_unknown", sentence, refs)
+
+
+def _heard_refs(session: Session) -> tuple[EvidenceRef, ...]:
+    heard = _fact("last_activity_at", last_activity_at(session))
+    if session.last_msg_id is None:
+        return (heard,)
+    return (EvidenceRef(EvidenceKind.MESSAGE, session.last_msg_id, "last message"), heard)
+
+
+def _leftover_reasons(evidence: Evidence) -> Iterator[Reason]:
+    for code, noun, files in (
+        ("run.health.stale_locks", "stale lock", evidence.stale_locks),
+        ("run.health.temp_files", "unfinished file", evidence.temp_files),
+    ):
+        if files:
+            refs = tuple(EvidenceRef(EvidenceKind.FILE, file) for file in files)
+            yield Reason(code, f"The run has ended and left {count_of(len(files), noun)} behind.", refs)
+
+
+def _late_reason(session: Session) -> Reason:
+    facts = (_fact("ended_at", session.ended_at), _fact("last_message_at", session.last_message_at))
+    sentence = f"Messages arrived after {session.end_actor} had ended the run."
+    return Reason("run.health.wrote_after_end", sentence, facts)
+
+
+def _clock_reason(session: Session, *, now: float) -> Iterator[Reason]:
+    ahead = last_activity_at(session) - now
+    if ahead > CLOCK_TOLERANCE:
+        sentence = f"Its last activity is dated {format_duration(ahead)} in the future; two clocks differ."
+        yield Reason("run.health.clock_ahead", sentence, _heard_refs(session))
+
+
+def _recording_reasons(session: Session, evidence: Evidence) -> Iterator[Reason]:
+    if evidence.process.recorder_gone:
+        yield Reason("run.recording.recorder_gone", "The agent works on, but its recorder is gone.")
+    yield from _lost_reasons(session)
+
+
+def _lost_reasons(session: Session) -> Iterator[Reason]:
+    if session.messages_lost > 0:
+        sentence = f"{count_of(session.messages_lost, 'message')} could be stored nowhere."
+        yield Reason("run.recording.lost", sentence, (_fact("messages_lost", session.messages_lost),))
+
+
+def _fact(name: str, value: object) -> EvidenceRef:
+    return EvidenceRef(EvidenceKind.FACT, name, str(value))

@@ -1,0 +1,59 @@
+"""JSON text that any Python string and any integer survives, written with ASCII escapes."""
+
+import json
+from typing import Any
+
+from lionstudio.domain.errors import InvalidContent
+
+# Escapes keep NUL and lone surrogates out of files and columns, so that any Python string comes back equal.
+_encode = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode
+_HUGE = 1 << 14_000  # above it Python refuses to print an integer (4300 digits)
+
+
+def to_json(value: Any, *, what: str = "content") -> str:
+    """JSON text of `value`; raises InvalidContent, which says where the trouble is."""
+    try:
+        return _encode(value)
+    except RecursionError:
+        raise InvalidContent(f"The {what} is nested too deeply to be stored.") from None
+    except (TypeError, ValueError) as error:
+        if isinstance(error, ValueError) and "digits" in str(error):
+            return _json_with_huge_integers(value)
+        raise InvalidContent(
+            f"The {what} is not JSON: {error}.",
+            hint="Use only dicts with text keys, lists, text, finite numbers, booleans and None; str(…) makes text.",
+        ) from None
+
+
+def from_json(text: str) -> Any:
+    """What `to_json` was given."""
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        if "digits" not in str(error):
+            raise
+        from decimal import Decimal  # reads integers of any length
+
+        return json.loads(text, parse_int=lambda digits: int(Decimal(digits)))
+
+
+def _json_with_huge_integers(value: Any) -> str:
+    from decimal import Decimal
+
+    found: list[str] = []
+    mark = "huge-integer-8f1d2c5e-"
+
+    def replace(part: Any) -> Any:
+        if isinstance(part, int) and not isinstance(part, bool) and abs(part) >= _HUGE:
+            found.append(format(Decimal(part), "f"))
+            return f"{mark}{len(found) - 1}"
+        if isinstance(part, dict):
+            return {key: replace(child) for key, child in part.items()}
+        if isinstance(part, list | tuple):
+            return [replace(child) for child in part]
+        return part
+
+    text = _encode(replace(value))
+    for number, digits in enumerate(found):
+        text = text.replace(f'"{mark}{number}"', digits)
+    return text

@@ -1,0 +1,161 @@
+"""Messages and progressions between lionagi's dicts and ours: what `to_dict(mode="db")` writes comes in and goes out.
+
+Either comes back exactly as it came. What our columns cannot hold as it was waits in the envelope; the metadata itself
+is called `node_metadata` on the way out, as in mode "db" (R4).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lionstudio.domain.conversation import UNKNOWN_CLASS, Message, MessageDraft
+from lionstudio.domain.lionagi_envelope import read_metadata, text_of, unix_of, with_envelope, without_envelope
+
+PROGRESSION_CLASS = "lionagi.protocols.generic.progression.Progression"
+UNSET_ROLE = "unset"  # lionagi's own word for a message without a role
+
+TEXT_FIELDS = ("id", "sender", "recipient", "channel", "role")
+MESSAGE_FIELDS = (*TEXT_FIELDS, "created_at", "content", "embedding")
+
+
+@dataclass(frozen=True, slots=True)
+class ProgressionDraft:
+    """An order of messages."""
+
+    id: str | None
+    created_at: float | None
+    order: tuple[str, ...]
+    name: str | None = None
+    node_metadata: Mapping[str, Any] | None = None
+
+
+def message_draft(source: Mapping[str, Any]) -> MessageDraft:
+    """Our draft of a lionagi message, whichever fields it has; raises InvalidContent if it is not a dict."""
+    metadata, kept = read_metadata(source, known=MESSAGE_FIELDS)
+    text = {name: text_of(source.get(name)) for name in TEXT_FIELDS}
+    role = text["role"] = text["role"] or UNSET_ROLE
+    created_at = unix_of(source.get("created_at"))
+    embedding = _vector(source.get("embedding"))
+    held = {**text, "created_at": created_at, "embedding": embedding}
+    kept |= {name: source[name] for name, value in held.items() if name in source and not _same(source[name], value)}
+    absent = [name for name in (*MESSAGE_FIELDS, "node_metadata") if name not in source]
+    if "metadata" in source and "node_metadata" not in source:
+        absent.remove("node_metadata")
+    added = {name: value for name, value in _answer(metadata).items() if name not in metadata}
+    classes = (metadata.get("lion_class"), source.get("lion_class"))
+    lion_class = next((name for name in classes if isinstance(name, str) and name), UNKNOWN_CLASS)
+    return MessageDraft(
+        id=text["id"],
+        created_at=created_at,
+        role=role,
+        content=source.get("content"),
+        lion_class=lion_class,
+        sender=text["sender"],
+        recipient=text["recipient"],
+        channel=text["channel"],
+        node_metadata=with_envelope({**metadata, **added}, {"fields": kept, "absent": absent, "added": list(added)}),
+        embedding=embedding,
+    )
+
+
+def message_dict(message: Message | MessageDraft) -> dict[str, Any]:
+    """The dict that lionagi's `Message.from_dict` reads: the very one that was handed in, if it came from there."""
+    metadata, envelope = without_envelope(message.node_metadata)
+    kept = envelope.get("fields", {})
+    if message.lion_class != UNKNOWN_CLASS and "lion_class" not in kept:
+        metadata.setdefault("lion_class", message.lion_class)
+    embedding = None if message.embedding is None else list(message.embedding)
+    found = {name: getattr(message, name) for name in MESSAGE_FIELDS}
+    found |= {"embedding": embedding, "node_metadata": metadata, **kept}
+    # A field that was missing is missing again, unless storing the message has given it a value.
+    absent = envelope.get("absent", ())
+    return {name: value for name, value in found.items() if name not in absent or value not in (None, UNSET_ROLE, {})}
+
+
+def progression_draft(source: Mapping[str, Any]) -> ProgressionDraft:
+    """Our draft of a lionagi progression; raises InvalidContent if it is not a dict."""
+    metadata, kept = read_metadata(source, known=("id", "created_at", "order", "name"))
+    created_at = unix_of(source.get("created_at"))
+    if "created_at" in source and not _same(source["created_at"], created_at):
+        kept["created_at"] = source["created_at"]
+    absent = [name for name in ("id", "created_at", "name") if name not in source]
+    return ProgressionDraft(
+        id=text_of(source.get("id")),
+        created_at=created_at,
+        order=progression_ids(source),
+        name=text_of(source.get("name")),
+        node_metadata=with_envelope(metadata, {"fields": kept, "absent": absent}),
+    )
+
+
+def progression_dict(progression: ProgressionDraft) -> dict[str, Any]:
+    """The dict that lionagi's `Progression.from_dict` reads."""
+    metadata, envelope = without_envelope(progression.node_metadata)
+    found = {
+        "id": progression.id,
+        "created_at": progression.created_at,
+        "order": list(progression.order),
+        "name": progression.name,
+        "node_metadata": {"lion_class": PROGRESSION_CLASS, **metadata},
+        **envelope.get("fields", {}),
+    }
+    return {name: value for name, value in found.items() if name not in envelope.get("absent", ())}
+
+
+def progression_ids(source: object) -> tuple[str, ...]:
+    """The ids in a progression, in a pile that holds one, or in a plain list; nothing where there is no order."""
+    if isinstance(source, Mapping):
+        return progression_ids(source.get("order", source.get("progression")))
+    if not isinstance(source, Sequence) or isinstance(source, str | bytes):
+        return ()
+    return tuple(str(item) for item in source)
+
+
+def _answer(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Which model answered and what it used, from the provider's own answer, in our words."""
+    response = metadata.get("model_response")
+    if not isinstance(response, Mapping):
+        return {}
+    found: dict[str, Any] = {}
+    if isinstance(response.get("model"), str):
+        found["model"] = response["model"]
+    usage = response.get("usage")
+    if isinstance(usage, Mapping) and (counted := _usage(usage)):
+        found["usage"] = counted
+    return found
+
+
+def _usage(usage: Mapping[str, Any]) -> dict[str, int]:
+    """Tokens by kind. Anthropic counts cached input beside the input, OpenAI within it."""
+
+    def count(*path: str) -> int:
+        value: Any = usage
+        for name in path:
+            value = value.get(name) if isinstance(value, Mapping) else None
+        return value if isinstance(value, int) and not isinstance(value, bool) else 0
+
+    within = count("prompt_tokens_details", "cached_tokens") or count("input_tokens_details", "cached_tokens")
+    reasoning = count("completion_tokens_details", "reasoning_tokens") or count(
+        "output_tokens_details", "reasoning_tokens"
+    )
+    found = {
+        "input_tokens": max(0, (count("prompt_tokens") or count("input_tokens")) - within),
+        "cache_read_tokens": within or count("cache_read_input_tokens"),
+        "cache_write_tokens": count("cache_creation_input_tokens"),
+        "output_tokens": count("completion_tokens") or count("output_tokens"),
+        "reasoning_tokens": reasoning,
+    }
+    return found if any(found.values()) else {}
+
+
+def _same(one: object, other: object) -> bool:
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    return one == (list(other) if isinstance(other, tuple) else other)
+
+
+def _vector(value: object) -> tuple[float, ...] | None:
+    numbers = isinstance(value, list | tuple) and all(
+        isinstance(item, int | float) and not isinstance(item, bool) for item in value
+    )
+    return tuple(map(float, value)) if numbers and isinstance(value, list | tuple) else None

@@ -1,0 +1,93 @@
+"""Which sessions a reader asked for, and where the next page begins."""
+
+import base64
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from lionstudio.domain.errors import InvalidRequest
+from lionstudio.domain.health import Health
+from lionstudio.domain.session import InvocationKind, SessionStatus, SourceKind
+from lionstudio.domain.words import parse_word, unknown_word
+
+PAGE_LIMIT = 500
+
+
+class Sort(StrEnum):
+    """The order of a list."""
+
+    ACTIVE = "active"  # running first, then newest
+    CREATED = "created"
+    ENDED = "ended"  # ended last first; what has not ended comes after
+
+
+class View(StrEnum):
+    """Named questions that operators ask every day."""
+
+    SLOW = "slow"  # running for more than 60 minutes
+    OVER_60M = "over_60m"  # ended after more than 60 minutes, in the last 24 h
+    NEEDS_REVIEW = "needs_review"  # their play is gated, escalated or blocked
+    FAILED_24H = "failed_24h"  # failed or timed out in the last 24 h
+    LEGACY = "legacy"  # without a status
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFilter:
+    """What a session must be to be listed; None asks for nothing."""
+
+    status: SessionStatus | None = None
+    kind: InvocationKind | None = None
+    source: SourceKind | None = None
+    health: Health | None = None
+    agent: str | None = None
+    playbook: str | None = None
+    show: str | None = None
+    since: float | None = None
+    search: str | None = None
+    view: View | None = None
+
+
+_WORDS: Mapping[str, type[StrEnum]] = {
+    "status": SessionStatus,
+    "kind": InvocationKind,
+    "source": SourceKind,
+    "health": Health,
+    "view": View,
+}
+
+
+def parse_filter(wanted: Mapping[str, Any]) -> SessionFilter:
+    """A filter from plain words; raises UnknownWord, which names the allowed ones."""
+    known = SessionFilter.__slots__
+    values: dict[str, Any] = {}
+    for name, value in wanted.items():
+        if name not in known:
+            raise unknown_word(name, what="filter", allowed=known)
+        if value is not None:
+            values[name] = parse_word(_WORDS[name], value, what=name) if name in _WORDS else value
+    return SessionFilter(**values)
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """The last row of a page: its group (running or not, ended or not), its time and its id."""
+
+    group: int
+    at: float
+    id: str
+
+    def encode(self) -> str:
+        return base64.urlsafe_b64encode(json.dumps([self.group, self.at, self.id]).encode()).decode().rstrip("=")
+
+
+def decode_cursor(text: str) -> Cursor:
+    """A cursor that `encode` made; raises InvalidRequest for anything else."""
+    try:
+        group, at, id = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+        return Cursor(int(group), float(at), str(id))
+    except (ValueError, TypeError) as error:
+        raise InvalidRequest(
+            f"{text[:40]!r} is not a cursor.", hint="Use next_cursor of the page before, or none for the first page."
+        ) from error

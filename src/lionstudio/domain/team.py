@@ -1,0 +1,87 @@
+"""Teams: members who write to each other by name."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+from lionstudio.domain.errors import IllegalTransition
+
+SYSTEM_SENDER = "system"  # R115: not a member; notices about the team itself
+ALL_RECIPIENTS = "all"  # R115: every member
+SUMMARY_FROM = 200  # R116: a longer message gets a summary
+SUMMARY_LENGTH = 120  # one line of a list
+
+
+class TeamStatus(StrEnum):
+    """Whether a team is in use."""
+
+    ACTIVE = "active"
+    ARCHIVED = "archived"  # kept to read; only an archived team may be pruned
+
+
+TEAM_MOVES: Mapping[TeamStatus, frozenset[TeamStatus]] = {
+    TeamStatus.ACTIVE: frozenset({TeamStatus.ARCHIVED}),
+    TeamStatus.ARCHIVED: frozenset({TeamStatus.ACTIVE}),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Team:
+    """A named group of agents and people (R111)."""
+
+    id: str
+    name: str
+    created_at: float
+    updated_at: float
+    members: tuple[str, ...] = ()
+    status: TeamStatus = TeamStatus.ACTIVE
+    node_metadata: Mapping[str, Any] | None = None
+
+    @property
+    def member_count(self) -> int:
+        return len(self.members)
+
+
+@dataclass(frozen=True, slots=True)
+class TeamMessage:
+    """One message between members (R113)."""
+
+    id: str
+    team_id: str
+    created_at: float
+    sender: str
+    content: str
+    recipient: str = ALL_RECIPIENTS
+    summary: str | None = None
+    read_by: tuple[str, ...] = ()
+    session_id: str | None = None  # the run it was sent from
+
+
+def require_team_move(before: TeamStatus, after: TeamStatus) -> None:
+    """Raise IllegalTransition unless a team in `before` may become `after`."""
+    if after not in TEAM_MOVES[before]:
+        raise IllegalTransition(f"A team that is {before} cannot become {after}.", hint=f"It is already {before}.")
+
+
+def summarise(content: str) -> str | None:
+    """One line for a list when the content is too long for one; None when the content itself will do (R116)."""
+    if len(content) <= SUMMARY_FROM:
+        return None
+    line = " ".join(content.split()).lstrip("# ")
+    if len(line) <= SUMMARY_LENGTH:
+        return line
+    cut = line[: SUMMARY_LENGTH - 1]
+    words = cut.rpartition(" ")[0]
+    # A text without spaces (a URL, a hash, many languages) is cut where it must be.
+    return (words if len(words) > SUMMARY_LENGTH // 2 else cut).rstrip(" ,;:.") + "…"
+
+
+def is_for(message: TeamMessage, member: str) -> bool:
+    """Whether a message belongs in a member's inbox: sent to them, or to all by someone else."""
+    return message.recipient == member or (message.recipient == ALL_RECIPIENTS and message.sender != member)
+
+
+def mark_read(message: TeamMessage, member: str) -> TeamMessage:
+    """The message with `member` among its readers, each of whom is named once."""
+    return message if member in message.read_by else replace(message, read_by=(*message.read_by, member))
