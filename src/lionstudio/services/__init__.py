@@ -1,0 +1,1 @@
+"""WHAT ONE CAN DO. One function = one use case = one transaction. Imports domain and store."""

@@ -1,0 +1,98 @@
+"""Branches: begin a line of messages, fork it, read what there is."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lionstudio.domain.change import Topic
+from lionstudio.domain.conversation import Branch, Line, OpenCall
+from lionstudio.domain.errors import BranchNotFound, ForkOutOfRange
+from lionstudio.services.context import Context
+from lionstudio.services.sessions import get
+from lionstudio.store import branches, progressions
+from lionstudio.store.database import Tx
+
+
+@dataclass(frozen=True, slots=True)
+class BranchDraft:
+    """A branch as its recorder announces it; a fork names its parent and how much of its history it keeps."""
+
+    line: Line
+    name: str | None = None
+    user: str | None = None
+    parent_branch_id: str | None = None
+    forked_at_ord: int | None = None  # None: all that the parent has by now
+    node_metadata: Mapping[str, Any] | None = None
+    created_at: float | None = None
+
+
+def create_branch(ctx: Context, draft: BranchDraft) -> Branch:
+    """Begin a branch, or fork one: one row and an empty head, no message is copied (R25).
+
+    Announcing the same branch again changes nothing. Raises ForkOutOfRange, BranchNotFound or SessionNotFound.
+    """
+    created_at = ctx.now() if draft.created_at is None else draft.created_at
+    with ctx.db.write() as tx:
+        session = get(tx, draft.line.session_id, lock=True)
+        known = branches.find(tx, draft.line.branch_id)
+        if known is not None:
+            return known
+        forked_at = None if draft.parent_branch_id is None else _fork_position(tx, draft)
+        branch = Branch(
+            id=draft.line.branch_id,
+            created_at=created_at,
+            session_id=session.id,
+            progression_id=draft.line.branch_progression_id,
+            name=draft.name,
+            user=draft.user,
+            parent_branch_id=draft.parent_branch_id,
+            forked_at_ord=forked_at,
+            node_metadata=draft.node_metadata,
+        )
+        progressions.add_head(tx, branch.progression_id, created_at=created_at)
+        branches.insert(tx, branch)
+        tx.tell(Topic.BRANCH, branch.id, session_id=session.id, at=created_at)
+    return branch
+
+
+def history_length(branch: Branch) -> int:
+    """How many messages a branch has, with those it inherited."""
+    return (branch.forked_at_ord or 0) + branch.message_count
+
+
+def get_branch(ctx: Context, branch_id: str) -> Branch:
+    """One branch; raises BranchNotFound."""
+    with ctx.db.read() as tx:
+        return _get(tx, branch_id)
+
+
+def list_branches(ctx: Context, session_id: str) -> list[Branch]:
+    """A session's branches, oldest first; raises SessionNotFound."""
+    with ctx.db.read() as tx:
+        get(tx, session_id)
+        return branches.list_in_session(tx, session_id)
+
+
+def list_open_calls(ctx: Context, session_id: str) -> list[OpenCall]:
+    """Tool calls of a session that have no result yet, longest first."""
+    with ctx.db.read() as tx:
+        return branches.list_open_calls(tx, session_id)
+
+
+def _get(tx: Tx, branch_id: str) -> Branch:
+    branch = branches.find(tx, branch_id)
+    if branch is None:
+        raise BranchNotFound(f"There is no branch {branch_id!r}.")
+    return branch
+
+
+def _fork_position(tx: Tx, draft: BranchDraft) -> int:
+    assert draft.parent_branch_id is not None
+    length = history_length(_get(tx, draft.parent_branch_id))
+    position = length if draft.forked_at_ord is None else draft.forked_at_ord
+    if not 0 <= position <= length:
+        raise ForkOutOfRange(
+            f"The branch has {length} messages and cannot be forked at {position}.",
+            hint=f"Choose a position from 0 (nothing is kept) to {length} (everything is kept).",
+        )
+    return position

@@ -1,0 +1,60 @@
+"""What every use case is given: the database, the clock and a source of ids."""
+
+import os
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from lionstudio.domain.conversation import Line
+from lionstudio.domain.errors import ForeignDatabase
+from lionstudio.settings import Settings
+from lionstudio.store.database import Database
+from lionstudio.store.open import open_database
+
+
+def new_id() -> str:
+    """A random UUID that sorts by its time (version 7): new rows go to the end of every index."""
+    random = int.from_bytes(os.urandom(10), "big")
+    high, low = random >> 68, random & 0x3FFF_FFFFFFFFFFFF
+    text = f"{time.time_ns() // 1_000_000:012x}7{high:03x}{0x8000 << 48 | low:016x}"
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+
+
+def new_line(session_id: str | None = None) -> Line:
+    """Ids for a new branch, and for a new session around it where none is given."""
+    return Line(session_id or new_id(), new_id(), new_id(), new_id())
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Given to every use case, so that tests own the clock and the ids."""
+
+    db: Database
+    now: Callable[[], float] = time.time
+    new_id: Callable[[], str] = new_id
+
+
+def open_context(settings: Settings) -> Context:
+    """Open the database that the settings name; raises Unavailable.
+
+    When only the default path holds another program's database, ours is the file beside it.
+    """
+    return Context(_open(settings))
+
+
+def _open(settings: Settings) -> Database:
+    try:
+        return open_database(settings.db, synchronous=settings.synchronous, backups=settings.backups)
+    except ForeignDatabase as error:
+        if not settings.db_is_default:
+            raise
+        beside = settings.home / "lionstudio.db"
+        _say_once(beside, f"{error.message} Using {beside} instead. {error.hint}")
+        return open_database(str(beside), synchronous=settings.synchronous, backups=settings.backups)
+
+
+def _say_once(beside: Path, sentence: str) -> None:
+    if not beside.exists():
+        print(f"lionstudio: {sentence}", file=sys.stderr)  # noqa: T201  said by whoever opens, CLI or SDK

@@ -1,0 +1,237 @@
+"""Health: look at a run's processes and files now, judge what was seen, and keep it for those who only list."""
+
+import os
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import islice
+
+from lionstudio import machine
+from lionstudio.domain.change import Topic
+from lionstudio.domain.health import (
+    Evidence,
+    Health,
+    HealthVerdict,
+    Leftover,
+    classify_health,
+    leftover_kind,
+    should_look_for_leftovers,
+)
+from lionstudio.domain.process import (
+    NOTHING_RECORDED,
+    Place,
+    ProcessLook,
+    ProcessRecord,
+    ProcessState,
+    combine_looks,
+    judge_process,
+)
+from lionstudio.domain.session import Session, SessionStatus
+from lionstudio.services import sessions
+from lionstudio.services.context import Context
+from lionstudio.store import evidence as evidence_rows
+from lionstudio.store import processes as process_rows
+from lionstudio.store.database import Tx
+from lionstudio.store.evidence import StoredEvidence
+
+LOOK_AT_MOST = 10_000  # entries of an artifacts folder: a verdict must not wait for a huge tree
+
+
+def judge(ctx: Context, session_id: str) -> tuple[Session, HealthVerdict]:
+    """Look at a run now and say how it is doing; raises SessionNotFound."""
+    session, seen = look(ctx, session_id)
+    return session, classify_health(session, seen, now=ctx.now())
+
+
+def judge_many(ctx: Context, tx: Tx, rows: Sequence[Session]) -> dict[str, HealthVerdict]:
+    """How each of these runs is doing, for lists.
+
+    Processes are looked at now, which is cheap; for what ended runs left behind the last look is good enough.
+    """
+    now, here = ctx.now(), machine.here()
+    stored = evidence_rows.find_many(
+        tx, [session.id for session in rows if session.status is not SessionStatus.RUNNING]
+    )
+    running = any(session.status is SessionStatus.RUNNING for session in rows)
+    processes = process_rows.list_of_running(tx) if running else {}
+
+    def glance(session: Session) -> Evidence:
+        if session.status is SessionStatus.RUNNING:
+            return _glance_at_running(session, processes.get(session.id, ()), here, now=now)
+        return stored[session.id].evidence if session.id in stored else Evidence(NOTHING_RECORDED)
+
+    return {session.id: classify_health(session, glance(session), now=now) for session in rows}
+
+
+def _glance_at_running(session: Session, processes: Sequence[ProcessRecord], here: Place, *, now: float) -> Evidence:
+    process = combine_looks([_look_at(recorded, here) for recorded in processes])
+    # Files decide only about a dead run that never wrote a message; nobody walks through folders for the others.
+    decisive = process.state is ProcessState.DEAD and session.message_count == 0
+    files = _look_for_output(session) if decisive and _is_ours_to_see(processes, here) else UNSEEN
+    return Evidence(process, _last_heartbeat(processes), files.has_artifacts, observed_at=now)
+
+
+def look(ctx: Context, session_id: str) -> tuple[Session, Evidence]:
+    """A run and what can be seen of it now; raises SessionNotFound."""
+    with ctx.db.read() as tx:
+        session = sessions.get(tx, session_id)
+        processes = process_rows.list_of_session(tx, session_id)
+    return session, observe_session(ctx, session, processes=processes)
+
+
+def observe_session(ctx: Context, session: Session, *, processes: Sequence[ProcessRecord]) -> Evidence:
+    """The facts about a run, as they can be seen from here and now."""
+    now, here = ctx.now(), machine.here()
+    files = _look_into_artifacts(ctx, session, now=now) if _is_ours_to_see(processes, here) else UNSEEN
+    return Evidence(
+        process=combine_looks([_look_at(process, here) for process in processes]),
+        heartbeat_at=_last_heartbeat(processes),
+        has_artifacts=files.has_artifacts,
+        stale_locks=files.stale_locks,
+        temp_files=files.temp_files,
+        observed_at=now,
+    )
+
+
+def keep_evidence(ctx: Context, session_id: str, seen: Evidence, verdict: HealthVerdict) -> Health | None:
+    """Keep what was seen for the lists, with news if the health changed; the health before, if anyone had looked."""
+    now = ctx.now()
+    with ctx.db.write() as tx:
+        session = sessions.get(tx, session_id)
+        before = evidence_rows.find(tx, session_id)
+        at = now if seen.observed_at is None else seen.observed_at
+        evidence_rows.put(tx, session, seen, health=verdict.health, observed_at=at)
+        previous = None if before is None else before.health
+        if previous is not verdict.health:
+            tx.tell(Topic.SESSION, session_id, session_id=session_id, at=now)
+    return previous
+
+
+def find_evidence(ctx: Context, session_id: str) -> StoredEvidence | None:
+    """What was last seen of a run, if anyone looked."""
+    with ctx.db.read() as tx:
+        return evidence_rows.find(tx, session_id)
+
+
+@dataclass(frozen=True, slots=True)
+class _Files:
+    """What was seen in an artifacts folder. That nothing was found is a fact only when all of it was seen."""
+
+    has_artifacts: bool | None = None
+    stale_locks: tuple[str, ...] = ()
+    temp_files: tuple[str, ...] = ()
+
+
+UNSEEN = _Files()
+
+
+def _is_ours_to_see(processes: Sequence[ProcessRecord], here: Place) -> bool:
+    """Whether a run's paths mean files of this machine: one that was recorded elsewhere only names them."""
+    hosts = {process.place.host for process in processes if process.place.host is not None}
+    return not hosts or here.host in hosts
+
+
+def _look_at(process: ProcessRecord, here: Place) -> ProcessLook:
+    try:
+        seen, could_look = machine.look_at(process.pid), True
+    except (machine.CannotLook, OverflowError):  # a pid from elsewhere may be larger than this system's are
+        seen, could_look = None, False
+    return judge_process(process, here=here, seen=seen, could_look=could_look)
+
+
+def _last_heartbeat(processes: Sequence[ProcessRecord]) -> float | None:
+    return max((process.heartbeat_at for process in processes if process.heartbeat_at is not None), default=None)
+
+
+def _look_into_artifacts(ctx: Context, session: Session, *, now: float) -> _Files:
+    if session.artifacts_path is None or session.status is SessionStatus.RUNNING:
+        return _look_for_output(session)
+    stored = find_evidence(ctx, session.id)
+    known = UNSEEN if stored is None else _Files(None, stored.evidence.stale_locks, stored.evidence.temp_files)
+    found_before = bool(known.stale_locks or known.temp_files)
+    if not should_look_for_leftovers(session, found_before=found_before, now=now):
+        return UNSEEN
+    return _find_leftovers(session.artifacts_path, known, now=now)
+
+
+def _look_for_output(session: Session) -> _Files:
+    """Whether a run wrote anything: one file is enough."""
+    if session.artifacts_path is None:
+        return _Files(has_artifacts=False)
+    walk = _Walk(session.artifacts_path)
+    some_file = next(walk.files(), None)
+    return _Files(has_artifacts=walk.proves_absence if some_file is None else True)
+
+
+def _find_leftovers(folder: str, known: _Files, *, now: float) -> _Files:
+    walk = _Walk(folder)
+    found: dict[Leftover, set[str]] = {kind: set() for kind in Leftover}
+    some_file = False
+    for file in walk.files():
+        some_file = True
+        with suppress(OSError):  # it vanished while we looked
+            kind = leftover_kind(file.name, file.stat(follow_symlinks=False).st_mtime, now)
+            if kind is not None:
+                found[kind].add(file.path)
+    if not walk.complete:  # what was found before and may still be there is not clean
+        found[Leftover.STALE_LOCK].update(filter(_may_exist, known.stale_locks))
+        found[Leftover.TEMP_FILE].update(filter(_may_exist, known.temp_files))
+    return _Files(
+        has_artifacts=True if some_file else walk.proves_absence,
+        stale_locks=tuple(sorted(found[Leftover.STALE_LOCK])),
+        temp_files=tuple(sorted(found[Leftover.TEMP_FILE])),
+    )
+
+
+def _may_exist(path: str) -> bool:
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+    return True
+
+
+class _Walk:
+    """Files under a folder, those near its top first. Links are not followed, so nothing outside of it is seen."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self.complete = True  # so far, everything was seen
+
+    @property
+    def proves_absence(self) -> bool | None:
+        """False when everything was seen, so that "no file" is a fact; else None."""
+        return False if self.complete else None
+
+    def files(self) -> Iterator[os.DirEntry[str]]:
+        """Each file once, among the first LOOK_AT_MOST entries."""
+        if not os.path.isabs(self._folder):  # it was relative to a folder that nobody recorded
+            self.complete = False
+            return
+        folders, left = deque([self._folder]), LOOK_AT_MOST
+        while folders and left > 0:
+            # One more than may be looked at tells whether something stays unseen.
+            entries = self._entries(folders.popleft(), left + 1)
+            if len(entries) > left:
+                self.complete = False
+            for entry in entries[:left]:
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+                elif entry.is_file(follow_symlinks=False):
+                    yield entry
+            left -= min(left, len(entries))
+        if folders:
+            self.complete = False
+
+    def _entries(self, folder: str, at_most: int) -> list[os.DirEntry[str]]:
+        try:
+            with os.scandir(folder) as entries:
+                return list(islice(entries, at_most))
+        except FileNotFoundError:
+            return []
+        except OSError:
+            self.complete = False
+            return []

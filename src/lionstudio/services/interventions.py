@@ -1,0 +1,183 @@
+"""What an operator may do to runs by hand. Each act is guarded, all or nothing, and leaves a trace."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from lionstudio.domain.change import Topic
+from lionstudio.domain.errors import Error, InvalidRequest, ProcessIsAlive, Refusal, Refused, SessionIsHealthy
+from lionstudio.domain.health import RUN_ACTOR, Evidence, Health, HealthVerdict, classify_health
+from lionstudio.domain.session import ADMIN_TARGETS, Session, SessionStatus, require_move
+from lionstudio.domain.words import unknown_word
+from lionstudio.services import health, sessions
+from lionstudio.services.admin import add_event, keep_history
+from lionstudio.services.context import Context
+from lionstudio.store import sessions as session_rows
+from lionstudio.store.database import Tx
+
+REASON_CODE = "run.ended.by_operator"
+
+
+@dataclass(frozen=True, slots=True)
+class Intervention:
+    """One run that an operator ended, or would end."""
+
+    session: Session  # as it is afterwards; of a dry run, as it is
+    previous_status: SessionStatus
+    verdict: HealthVerdict
+    event_id: str | None = None  # of a dry run, none
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """What the operator wants, checked."""
+
+    to: SessionStatus
+    reason: str
+    actor: str
+    note: str | None
+    force: bool
+
+
+def transition(
+    ctx: Context,
+    session_ids: Sequence[str],
+    *,
+    to: str,
+    reason: str,
+    actor: str,
+    note: str | None = None,
+    force: bool = False,
+    dry_run: bool = False,
+) -> list[Intervention]:
+    """End runs that cannot end themselves; their messages stay (R168).
+
+    One refused run means that none is changed: its own error for a single run, Refused with one entry each for several.
+    Healthy and idle runs are refused; one that is unresponsive too, unless `force` is given with a note.
+    """
+    order = _require_order(to, reason, actor, note, force)
+    wanted = _require_ids(session_ids)
+    # Looking at processes and files takes time and needs no lock; what the rows say is read again below.
+    seen: dict[str, Evidence | Error] = {session_id: _look(ctx, session_id) for session_id in wanted}
+    with ctx.db.read() if dry_run else ctx.db.write() as tx:
+        allowed = _examine(ctx, tx, seen, order, lock=not dry_run)
+        if dry_run:
+            return [Intervention(session, _running(session), verdict) for session, verdict in allowed]
+        return [_end(ctx, tx, session, verdict, order) for session, verdict in allowed]
+
+
+def _require_order(to: str, reason: str, actor: str, note: str | None, force: bool) -> _Order:
+    if to not in ADMIN_TARGETS:
+        raise unknown_word(to, what="status that an operator may set", allowed=sorted(ADMIN_TARGETS))
+    if not reason.strip():
+        raise InvalidRequest("A reason is needed to end a run by hand.", hint="Say what makes you sure it is dead.")
+    if not actor.strip() or actor == RUN_ACTOR:
+        raise InvalidRequest("Who ends the run must be known.")
+    return _Order(SessionStatus(to), reason.strip(), actor, (note or "").strip() or None, force)
+
+
+def _require_ids(session_ids: Sequence[str]) -> list[str]:
+    wanted = [session_ids] if isinstance(session_ids, str) else list(dict.fromkeys(session_ids))
+    if not wanted:
+        raise InvalidRequest("Name at least one run.")
+    return wanted
+
+
+def _look(ctx: Context, session_id: str) -> Evidence | Error:
+    try:
+        return health.look(ctx, session_id)[1]
+    except Error as error:
+        return error
+
+
+def _examine(
+    ctx: Context, tx: Tx, seen: Mapping[str, Evidence | Error], order: _Order, *, lock: bool
+) -> list[tuple[Session, HealthVerdict]]:
+    """Every run with its verdict if all of them may be ended; else raises what stands against it."""
+    allowed: dict[str, tuple[Session, HealthVerdict]] = {}
+    refused: dict[str, Error] = {}
+    # In one order for everyone, so that two operators never wait for each other.
+    for session_id in sorted(seen):
+        evidence = seen[session_id]
+        try:
+            if isinstance(evidence, Error):
+                raise evidence
+            session = sessions.get(tx, session_id, lock=lock)
+            allowed[session_id] = session, _require_dead(session, evidence, order, now=ctx.now())
+        except Error as error:
+            refused[session_id] = error
+    if refused:
+        _refuse([(session_id, refused[session_id]) for session_id in seen if session_id in refused], len(seen))
+    return [allowed[session_id] for session_id in seen]
+
+
+def _require_dead(session: Session, evidence: Evidence, order: _Order, *, now: float) -> HealthVerdict:
+    """How the run is doing; raises if that forbids ending it by hand."""
+    require_move(session.status, order.to)
+    verdict = classify_health(session, evidence, now=now)
+    because = verdict.reasons[0].sentence
+    if verdict.health in (Health.HEALTHY, Health.IDLE):
+        raise SessionIsHealthy(
+            f"The run {session.id} is {verdict.health} and must not be ended by hand. {because}",
+            hint=f"To stop it, stop its process: li runs kill {session.id}",
+        )
+    if verdict.health is Health.UNRESPONSIVE and not (order.force and order.note):
+        missing = "Say in a note why it is ended all the same." if order.force else "Or use force, with a note."
+        raise ProcessIsAlive(
+            f"The run {session.id} is unresponsive, but its process lives. {because}",
+            hint=f"Stop its process: li runs kill {session.id}. {missing}",
+        )
+    return verdict
+
+
+def _refuse(refused: Sequence[tuple[str, Error]], asked: int) -> NoReturn:
+    if asked == 1:
+        raise refused[0][1]
+    refusals = tuple(Refusal(session_id, error.code, error.message, error.hint) for session_id, error in refused)
+    raise Refused(
+        f"{len(refused)} of {asked} runs cannot be ended by hand, so none was changed.",
+        refusals=refusals,
+        hint="Leave these out: " + ", ".join(refusal.session_id for refusal in refusals),
+    )
+
+
+def _end(ctx: Context, tx: Tx, session: Session, verdict: HealthVerdict, order: _Order) -> Intervention:
+    now, before = ctx.now(), _running(session)
+    session_rows.end(tx, session.id, status=order.to, at=now, exit_code=None, actor=order.actor, reason=REASON_CODE)
+    facts = _facts(verdict)
+    sentence = order.reason if order.note is None else f"{order.reason} ({order.note})"
+    keep_history(
+        ctx, tx, "session", session.id,
+        before=before, after=order.to, at=now, actor=order.actor, reason=REASON_CODE, sentence=sentence, evidence=facts,
+    )  # fmt: skip
+    event = add_event(
+        ctx,
+        tx,
+        "transition",
+        target_id=session.id,
+        details={
+            "previous_status": before.value,
+            "target_status": order.to.value,
+            "reason": order.reason,
+            "note": order.note,
+            "forced": verdict.health is Health.UNRESPONSIVE,
+            **facts,
+        },
+        actor=order.actor,
+    )
+    tx.tell(Topic.SESSION, session.id, session_id=session.id, at=now)
+    return Intervention(sessions.get(tx, session.id), before, verdict, event.id)
+
+
+def _facts(verdict: HealthVerdict) -> dict[str, Any]:
+    return {
+        "health": verdict.health.value,
+        "process": verdict.process.value,
+        "idle_seconds": verdict.idle_seconds,
+        "reasons": [{"code": reason.code, "sentence": reason.sentence} for reason in verdict.reasons],
+    }
+
+
+def _running(session: Session) -> SessionStatus:
+    assert session.status is not None  # require_move let it through
+    return session.status

@@ -1,0 +1,256 @@
+"""Messages: store them, read them, exchange them between sessions, find similar ones."""
+
+import heapq
+import math
+import operator
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from lionstudio.domain.change import Topic
+from lionstudio.domain.conversation import Line, Message, MessageDraft, MessageKind, OpenCall, kind_of, tool_of
+from lionstudio.domain.errors import BranchNotFound, InvalidRequest, MessageNotFound, SessionNotFound
+from lionstudio.domain.usage import NO_USAGE, usage_of
+from lionstudio.services.context import Context
+from lionstudio.store import branches, exchange, messages, progressions, sessions, usage
+from lionstudio.store.database import Tx
+
+PAGE = 200
+PAGE_LIMIT = 10_000
+SCAN_PAGE = 1_000
+
+
+def find_line(ctx: Context, session_id: str, branch_id: str) -> Line:
+    """Where the messages of a branch go; raises SessionNotFound or BranchNotFound. It stays true for ever."""
+    with ctx.db.read() as tx:
+        line = progressions.find_line(tx, session_id, branch_id)
+        if line is not None:
+            return line
+        if sessions.find(tx, session_id) is None:
+            raise _no_session(session_id)
+        raise BranchNotFound(f"The run {session_id!r} has no branch {branch_id!r}.")
+
+
+def append_message(ctx: Context, line: Line, draft: MessageDraft, at: float | None = None) -> str:
+    """Store one message at the end of its branch and tell every watcher; its id.
+
+    A message id that is there already is overwritten in place and gets no second place (R29). `at` is when it was
+    written, where that is not now.
+    """
+    return append_messages(ctx, line, (draft,), at=at)[0]
+
+
+def append_messages(ctx: Context, line: Line, drafts: Sequence[MessageDraft], *, at: float | None = None) -> list[str]:
+    """Store messages at the end of their branch, all or none; their ids."""
+    now = ctx.now() if at is None else at
+    ids = [draft.id or ctx.new_id() for draft in drafts]
+    newest = None
+    with ctx.db.write() as tx:
+        if tx.dialect.lock_session is not None:
+            tx.all(tx.dialect.lock_session, session_id=line.session_id)
+        for draft, message_id in zip(drafts, ids, strict=True):
+            if store_in_line(tx, line, draft, message_id, at=now):
+                newest = message_id
+            tx.tell(Topic.MESSAGE, message_id, session_id=line.session_id, at=now)
+        if ids:
+            sessions.touch(tx, line.session_id, message_id=newest, at=now)
+    return ids
+
+
+def store_in_line(tx: Tx, line: Line, draft: MessageDraft, message_id: str, *, at: float) -> bool:
+    """Store one message within a transaction; whether it was new to its branch."""
+    require_role(draft)
+    created_at = at if draft.created_at is None else draft.created_at
+    row = messages.message_row(tx, draft, id=message_id, created_at=created_at)
+    is_new = messages.insert(tx, row)
+    if is_new:
+        if not progressions.enter_line(tx, line, message_id):
+            raise _no_session(line.session_id)
+        _count_usage(tx, line.session_id, draft, None)
+    else:
+        _count_usage(tx, line.session_id, draft, messages.find(tx, message_id))
+        messages.replace(tx, row)
+        is_new = _enter_where_missing(tx, line, message_id)
+    if draft.channel is not None and draft.recipient is not None:
+        _deliver(tx, message_id, draft, sender=draft.sender or line.session_id)
+    _follow_activity(tx, line.branch_id, draft, message_id, at=at)
+    return is_new
+
+
+def store_message(ctx: Context, draft: MessageDraft) -> str:
+    """Store a message that belongs to no branch and no session (R33); its id."""
+    return _store_free(ctx, draft, session_id=None)
+
+
+def send_message(ctx: Context, session_id: str | None, draft: MessageDraft) -> str:
+    """Put a message into its recipient's inbox; it stands in no transcript. Its id."""
+    if not draft.recipient:
+        raise InvalidRequest("A message needs a recipient to be sent.", hint="Name a run, an agent or a branch.")
+    return _store_free(ctx, draft, session_id=session_id)
+
+
+def _store_free(ctx: Context, draft: MessageDraft, *, session_id: str | None) -> str:
+    require_role(draft)
+    message_id = draft.id or ctx.new_id()
+    now = ctx.now()
+    with ctx.db.write() as tx:
+        row = messages.message_row(tx, draft, id=message_id, created_at=draft.created_at or now)
+        if not messages.insert(tx, row):
+            messages.replace(tx, row)
+        if draft.recipient is not None:
+            _deliver(tx, message_id, draft, sender=draft.sender or session_id)
+        tx.tell(Topic.MESSAGE, message_id, session_id=session_id, at=now)
+    return message_id
+
+
+def get_message(ctx: Context, message_id: str) -> Message:
+    """One message; raises MessageNotFound."""
+    with ctx.db.read() as tx:
+        message = messages.find(tx, message_id)
+    if message is None:
+        raise MessageNotFound(f"There is no message {message_id!r}.")
+    return message
+
+
+def list_messages(
+    ctx: Context, session_id: str, branch_id: str | None = None, *, after: int = 0, limit: int = PAGE
+) -> list[Message]:
+    """A session's messages, or a branch's whole history through its forks, from position `after` + 1."""
+    limit = max(0, min(limit, PAGE_LIMIT))
+    with ctx.db.read() as tx:
+        if branch_id is None:
+            if sessions.find(tx, session_id) is None:
+                raise _no_session(session_id)
+            return progressions.list_in_session(tx, session_id, after=max(0, after), limit=limit)
+        branch = branches.find(tx, branch_id)
+        if branch is None or branch.session_id != session_id:
+            raise BranchNotFound(f"The run {session_id!r} has no branch {branch_id!r}.")
+        return progressions.list_in_branch(tx, branch_id, after=max(0, after), limit=limit)
+
+
+def list_inbox(
+    ctx: Context, names: Sequence[str], *, channel: str | None = None, after: int = 0, limit: int = PAGE
+) -> list[Message]:
+    """What was sent to any of these names, in the order of commits; a message's position is the next `after`."""
+    return _list_box(ctx, "recipient", names, channel=channel, after=after, limit=limit)
+
+
+def list_outbox(
+    ctx: Context, names: Sequence[str], *, channel: str | None = None, after: int = 0, limit: int = PAGE
+) -> list[Message]:
+    """What any of these names sent, in the order of commits."""
+    return _list_box(ctx, "sender", names, channel=channel, after=after, limit=limit)
+
+
+def _list_box(
+    ctx: Context, box: str, names: Sequence[str], *, channel: str | None, after: int, limit: int
+) -> list[Message]:
+    with ctx.db.read() as tx:
+        found = {
+            message.position or 0: message
+            for name in dict.fromkeys(names)
+            for message in exchange.list_exchanged(tx, box, name, channel=channel, after=after, limit=limit)
+        }
+    return [found[seq] for seq in sorted(found)][:limit]
+
+
+def list_names(ctx: Context, session_id: str) -> list[str]:
+    """Every name a run answers to: its id, its name, its agent and its branches."""
+    with ctx.db.read() as tx:
+        session = sessions.find(tx, session_id)
+        if session is None:
+            return [session_id]
+        own = [branch.id for branch in branches.list_in_session(tx, session_id)]
+    return [name for name in (session_id, session.name, session.agent_name, *own) if name]
+
+
+def require_role(draft: MessageDraft) -> None:
+    """A message must say who speaks (R9)."""
+    if not draft.role or not isinstance(draft.role, str):
+        raise InvalidRequest("A message needs a role.", hint="Use user, assistant, system or action.")
+
+
+def _deliver(tx: Tx, message_id: str, draft: MessageDraft, *, sender: str | None) -> None:
+    if draft.recipient is not None and exchange.find_delivery(tx, message_id) is None:
+        tx.deliver(message_id, sender=sender, recipient=draft.recipient, channel=draft.channel)
+
+
+def _enter_where_missing(tx: Tx, line: Line, message_id: str) -> bool:
+    """Give a known message its place where it has none yet: it may come from another branch or session (R28)."""
+    missing = [
+        progression_id
+        for progression_id in (line.branch_progression_id, line.session_progression_id)
+        if not progressions.holds(tx, progression_id, message_id)
+    ]
+    for progression_id in missing:
+        progressions.enter(tx, progression_id, message_id)
+    return line.branch_progression_id in missing
+
+
+def _follow_activity(tx: Tx, branch_id: str, draft: MessageDraft, message_id: str, *, at: float) -> None:
+    """Keep what the branch is doing (D5), and its system prompt, with the message that shows it."""
+    kind = kind_of(draft.lion_class, draft.role, draft.content)
+    tool = None
+    if kind is MessageKind.TOOL_CALL:
+        tool = tool_of(draft.content)
+        branches.open_call(tx, OpenCall(branch_id, message_id, tool, at))
+    elif kind is MessageKind.TOOL_RESULT:
+        tool = tool_of(draft.content)
+        call_id = draft.content.get("action_request_id") if isinstance(draft.content, dict) else None
+        if isinstance(call_id, str):
+            branches.close_call(tx, branch_id, call_id)
+    elif kind is MessageKind.USER:
+        branches.close_calls(tx, branch_id)  # a new turn: calls that were abandoned get no result any more
+    elif kind is MessageKind.SYSTEM:
+        branches.set_system_message(tx, branch_id, message_id)  # R27
+    branches.touch(tx, branch_id, kind=kind, tool=tool, at=at)
+
+
+def _count_usage(tx: Tx, session_id: str, draft: MessageDraft, before: Message | None) -> None:
+    """Add what the message reports; for one that is replaced, only the difference."""
+    if not draft.node_metadata and before is None:
+        return
+    reported = usage_of(draft.node_metadata)
+    counted = None if before is None else usage_of(before.node_metadata)
+    if reported is not None:
+        model, new = reported
+        old = counted[1] if counted is not None and counted[0] == model else NO_USAGE
+        usage.add(tx, session_id, model, new.minus(old))
+    if counted is not None and (reported is None or reported[0] != counted[0]):
+        usage.add(tx, session_id, counted[0], NO_USAGE.minus(counted[1]))
+
+
+def _no_session(session_id: str) -> SessionNotFound:
+    return SessionNotFound(f"There is no run {session_id!r}.", hint="li runs ls shows the runs there are.")
+
+
+class Similar(NamedTuple):
+    """A message and how far its embedding is from the vector asked for: 0 is the same direction, 2 the opposite."""
+
+    message: Message
+    distance: float
+
+
+def find_similar(ctx: Context, vector: Sequence[float], *, limit: int = 10) -> list[Similar]:
+    """Messages with the nearest embeddings (R7): computed by the database where it can, else by a plain scan."""
+    with ctx.db.read() as tx:
+        nearest = messages.nearest_ids(tx, vector, limit=limit)
+        if nearest is None:
+            nearest = _scan(tx, vector, limit)
+        found = [(messages.find(tx, message_id), distance) for message_id, distance in nearest]
+    return [Similar(message, distance) for message, distance in found if message is not None]
+
+
+def _scan(tx: Tx, vector: Sequence[float], limit: int) -> list[tuple[str, float]]:
+    """Every embedding of the same size against the vector, keeping the nearest."""
+    length = math.hypot(*vector)
+    best: list[tuple[float, str]] = []
+    after = ""
+    while page := messages.list_embeddings(tx, after=after, limit=SCAN_PAGE):
+        after = page[-1][0]
+        for message_id, embedding in page:
+            if len(embedding) == len(vector):
+                scale = length * math.hypot(*embedding)
+                product = sum(map(operator.mul, vector, embedding))
+                best.append((1.0 - product / scale if scale else 1.0, message_id))
+        best = heapq.nsmallest(limit, best)
+    return [(message_id, distance) for distance, message_id in best]

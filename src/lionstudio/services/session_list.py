@@ -1,0 +1,134 @@
+"""Lists of runs: any filter, any order, page by page."""
+
+import heapq
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from lionstudio.domain.health import Health
+from lionstudio.domain.session import Session
+from lionstudio.domain.session_list import PAGE_LIMIT, Cursor, SessionFilter, Sort, decode_cursor
+from lionstudio.services.context import Context
+from lionstudio.services.health import judge_many
+from lionstudio.store import session_list
+from lionstudio.store.database import Tx
+from lionstudio.store.session_list import NOT_RUNNING, RUNNING, Question
+
+Key = tuple[float, str]
+Group = Callable[[Key | None, int], list[Session]]  # a page of one group, after a key
+
+
+@dataclass(frozen=True, slots=True)
+class SessionPage:
+    """One page of a list, and where the next one begins."""
+
+    items: tuple[Session, ...]
+    next_cursor: str | None
+
+
+def list_sessions(
+    ctx: Context,
+    wanted: SessionFilter | None = None,
+    *,
+    sort: Sort = Sort.ACTIVE,
+    cursor: str | None = None,
+    limit: int = 100,
+) -> SessionPage:
+    """Runs that match, in the order asked for; raises InvalidRequest for a cursor that is none.
+
+    Who pages while runs end may see a run twice, and never misses one: an ended run moves behind the running ones.
+    """
+    wanted = wanted or SessionFilter()
+    limit = max(1, min(limit, PAGE_LIMIT))
+    start = None if cursor is None else decode_cursor(cursor)
+    with ctx.db.read() as tx:
+        question = session_list.ask(wanted, now=ctx.now())
+        rows: list[tuple[int, Session]] = []
+        for number, group in _groups(ctx, tx, question, wanted.health, sort):
+            if start is not None and number > start.group:
+                continue  # groups come in falling numbers: this one was read to its end
+            before = (start.at, start.id) if start is not None and number == start.group else None
+            rows += [(number, session) for session in group(before, limit + 1 - len(rows))]
+            if len(rows) > limit:
+                break
+    items = rows[:limit]
+    following = None
+    if len(rows) > limit:
+        number, last = items[-1]
+        following = Cursor(number, _time(last, number, sort), last.id).encode()
+    return SessionPage(tuple(session for _, session in items), following)
+
+
+def _time(session: Session, group: int, sort: Sort) -> float:
+    ended = sort is Sort.ENDED and group == 1 and session.ended_at is not None
+    return session.ended_at if ended and session.ended_at is not None else session.created_at
+
+
+def _groups(ctx: Context, tx: Tx, question: Question, health: Health | None, sort: Sort) -> Iterator[tuple[int, Group]]:
+    """The groups of a list in their order, numbered downwards."""
+
+    def running(before: Key | None, limit: int) -> list[Session]:
+        return _pages(ctx, tx, health, lambda b, n: _group(tx, question, RUNNING, b, n), before=before, limit=limit)
+
+    def not_running(before: Key | None, limit: int) -> list[Session]:
+        if health is Health.ZOMBIE:
+            return session_list.list_with_leftovers(tx, question, before=before, limit=limit)
+        if health is not None and health is not Health.HEALTHY:
+            return []  # only a running run can be idle, unresponsive, stale or orphaned
+        asked = question if health is None else question.and_also(session_list.NO_LEFTOVERS)
+        return _group(tx, asked, NOT_RUNNING, before, limit)
+
+    def by_creation(before: Key | None, limit: int) -> list[Session]:
+        merged = heapq.merge(
+            running(before, limit), not_running(before, limit), key=lambda s: (s.created_at, s.id), reverse=True
+        )
+        return list(merged)[:limit]
+
+    def ended(before: Key | None, limit: int) -> list[Session]:
+        def page(key: Key | None, count: int) -> list[Session]:
+            return session_list.list_ended(tx, question, before=key, limit=count)
+
+        return _pages(ctx, tx, health, page, before=before, limit=limit, key=lambda session: session.ended_at or 0.0)
+
+    def not_ended(before: Key | None, limit: int) -> list[Session]:
+        def page(key: Key | None, count: int) -> list[Session]:
+            return session_list.list_not_ended(tx, question, before=key, limit=count)
+
+        return _pages(ctx, tx, health, page, before=before, limit=limit)
+
+    match sort:
+        case Sort.ACTIVE:
+            yield RUNNING, running
+            yield NOT_RUNNING, not_running
+        case Sort.CREATED:
+            yield 0, by_creation
+        case Sort.ENDED:
+            yield 1, ended
+            yield 0, not_ended
+
+
+def _group(tx: Tx, question: Question, group: int, before: Key | None, limit: int) -> list[Session]:
+    return session_list.list_group(tx, question, group, before=before, limit=limit)
+
+
+def _pages(
+    ctx: Context,
+    tx: Tx,
+    health: Health | None,
+    page: Group,
+    *,
+    before: Key | None,
+    limit: int,
+    key: Callable[[Session], float] = lambda session: session.created_at,
+) -> list[Session]:
+    """Rows of the health asked for, reading on until there are enough: health is judged outside of the database."""
+    if health is None:
+        return page(before, limit)
+    found: list[Session] = []
+    while len(found) < limit:
+        rows = page(before, PAGE_LIMIT)
+        verdicts = judge_many(ctx, tx, rows)
+        found += [session for session in rows if verdicts[session.id].health is health]
+        if len(rows) < PAGE_LIMIT:
+            break
+        before = (key(rows[-1]), rows[-1].id)
+    return found[:limit]

@@ -1,0 +1,199 @@
+"""Sessions: begin, end, read and list them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lionstudio.domain.audit import StatusTransition
+from lionstudio.domain.change import Topic
+from lionstudio.domain.conversation import Branch, Line
+from lionstudio.domain.errors import InvalidRequest, SessionNotFound
+from lionstudio.domain.health import RUN_ACTOR
+from lionstudio.domain.process import ProcessRecord
+from lionstudio.domain.reasons import reason_for_exit, require_reason_code
+from lionstudio.domain.session import InvocationKind, Session, SessionStatus, SourceKind
+from lionstudio.domain.usage import Usage
+from lionstudio.domain.words import parse_word
+from lionstudio.services.admin import keep_history
+from lionstudio.services.context import Context
+from lionstudio.store import audit, branches, changes, processes, progressions, sessions, usage
+from lionstudio.store.database import Tx
+
+
+@dataclass(frozen=True, slots=True)
+class SessionDraft:
+    """A run as its recorder announces it. Words are checked when it is stored."""
+
+    line: Line  # its own id, that of the branch every run begins with, and their progressions
+    name: str | None = None
+    kind: str | None = None
+    source: str = SourceKind.LIVE.value
+    user: str | None = None
+    agent: str | None = None
+    playbook: str | None = None
+    show_topic: str | None = None
+    show_play: str | None = None
+    artifacts_path: str | None = None
+    parent_session_id: str | None = None
+    branch_name: str | None = None
+    node_metadata: Mapping[str, Any] | None = None
+    branch_metadata: Mapping[str, Any] | None = None
+    started_at: float | None = None
+
+
+def start_session(ctx: Context, draft: SessionDraft, process: ProcessRecord | None = None) -> Session:
+    """Begin a run with its first branch (R90). Announcing the same run again changes nothing."""
+    started_at = ctx.now() if draft.started_at is None else draft.started_at
+    kind = None if draft.kind is None else parse_word(InvocationKind, draft.kind, what="kind of run")
+    source = parse_word(SourceKind, draft.source, what="source of a run")
+    with ctx.db.write() as tx:
+        known = sessions.find(tx, draft.line.session_id)
+        if known is not None:
+            return known
+        session = Session(
+            id=draft.line.session_id,
+            created_at=started_at,
+            updated_at=started_at,
+            progression_id=draft.line.session_progression_id,
+            name=draft.name,
+            user=draft.user,
+            status=SessionStatus.RUNNING,
+            started_at=started_at,
+            invocation_kind=kind,
+            source_kind=source,
+            playbook_name=draft.playbook,
+            agent_name=draft.agent,
+            show_topic=draft.show_topic,
+            show_play_name=draft.show_play,
+            artifacts_path=draft.artifacts_path,
+            parent_session_id=_known_parent(tx, draft.parent_session_id),
+            node_metadata=draft.node_metadata,
+            branch_count=1,
+        )
+        branch = Branch(
+            id=draft.line.branch_id,
+            created_at=started_at,
+            session_id=session.id,
+            progression_id=draft.line.branch_progression_id,
+            name=draft.branch_name,
+            node_metadata=draft.branch_metadata,
+        )
+        progressions.add_head(tx, session.progression_id, created_at=started_at)
+        sessions.insert(tx, session)
+        progressions.add_head(tx, branch.progression_id, created_at=started_at)
+        branches.insert(tx, branch)
+        if process is not None:
+            processes.put(tx, process)
+        keep_history(
+            ctx, tx, "session", session.id,
+            before=None, after=session.status, at=started_at, actor=RUN_ACTOR, reason="run.started",
+        )  # fmt: skip
+        tx.tell(Topic.SESSION, session.id, session_id=session.id, at=started_at)
+    return session
+
+
+def finish_session(
+    ctx: Context,
+    session_id: str,
+    status: str,
+    *,
+    exit_code: int | None = None,
+    reason: str | None = None,
+    sentence: str | None = None,
+    at: float | None = None,
+) -> Session:
+    """End a run as it ended itself. One that an operator ended before keeps the operator's status (D6)."""
+    final = parse_word(SessionStatus, status, what="status")
+    if final is SessionStatus.RUNNING:
+        raise InvalidRequest("A run cannot be finished as running.", hint="Use one of the final statuses.")
+    if exit_code is not None and not -(2**31) <= exit_code < 2**31:
+        raise InvalidRequest(f"{exit_code} is not an exit code.")
+    code = require_reason_code(reason or reason_for_exit(final, exit_code))
+    ended_at = ctx.now() if at is None else at
+    with ctx.db.write() as tx:
+        before = get(tx, session_id, lock=True)
+        ended = sessions.end(
+            tx, session_id, status=final, at=ended_at, exit_code=exit_code, actor=RUN_ACTOR, reason=code
+        )
+        after: SessionStatus = final
+        evidence: dict[str, Any] | None = None
+        if not ended:
+            if before.status is None or before.end_actor == RUN_ACTOR:
+                return before
+            after, code = before.status, "run.ended.late_report"
+            sentence = f"The run reported {final} after {before.end_actor} had ended it."
+            evidence = {"reported": final.value, "exit_code": exit_code}
+        keep_history(
+            ctx, tx, "session", session_id,
+            before=before.status, after=after, at=ended_at, actor=RUN_ACTOR, reason=code, sentence=sentence,
+            evidence=evidence,
+        )  # fmt: skip
+        changes.trim(tx, now=ctx.now())
+        tx.tell(Topic.SESSION, session_id, session_id=session_id, at=ended_at)
+        return get(tx, session_id)
+
+
+def beat(ctx: Context, session_id: str, role: str) -> None:
+    """A sign of life from a process that nobody here can look at. It is no news."""
+    with ctx.db.write() as tx:
+        processes.beat(tx, session_id, role, at=ctx.now())
+
+
+def put_process(ctx: Context, process: ProcessRecord) -> None:
+    """Record which process does a run's work, or writes it down."""
+    with ctx.db.write() as tx:
+        get(tx, process.session_id)
+        processes.put(tx, process)
+
+
+def count_lost(ctx: Context, session_id: str, count: int) -> None:
+    """Say on the run that messages could be kept nowhere (`run.recording.lost`)."""
+    with ctx.db.write() as tx:
+        sessions.add_lost(tx, session_id, count=count, at=ctx.now())
+        tx.tell(Topic.SESSION, session_id, session_id=session_id, at=ctx.now())
+
+
+def get_session(ctx: Context, session_id: str) -> Session:
+    """One session; raises SessionNotFound."""
+    with ctx.db.read() as tx:
+        return get(tx, session_id)
+
+
+def find_session_by_name(ctx: Context, name: str) -> Session | None:
+    """The newest session of this name (R61)."""
+    with ctx.db.read() as tx:
+        return sessions.find_newest_by_name(tx, name)
+
+
+def list_history(ctx: Context, session_id: str) -> list[StatusTransition]:
+    """How a session came to its status, oldest first."""
+    with ctx.db.read() as tx:
+        return audit.list_transitions(tx, "session", session_id)
+
+
+def list_processes(ctx: Context, session_id: str) -> list[ProcessRecord]:
+    """The processes that were recorded for a run."""
+    with ctx.db.read() as tx:
+        return processes.list_of_session(tx, session_id)
+
+
+def get_usage(ctx: Context, session_id: str) -> dict[str, Usage]:
+    """What a run consumed, by model."""
+    with ctx.db.read() as tx:
+        get(tx, session_id)
+        return usage.by_model(tx, session_id)
+
+
+def get(tx: Tx, session_id: str, *, lock: bool = False) -> Session:
+    """One session within a transaction, kept from other writers if asked; raises SessionNotFound."""
+    if lock and tx.dialect.lock_session is not None:
+        tx.all(tx.dialect.lock_session, session_id=session_id)
+    session = sessions.find(tx, session_id)
+    if session is None:
+        raise SessionNotFound(f"There is no run {session_id!r}.", hint="li runs ls shows the runs there are.")
+    return session
+
+
+def _known_parent(tx: Tx, session_id: str | None) -> str | None:
+    """The parent, unless it is recorded in another database: a child must not fail for that."""
+    return session_id if session_id and sessions.find(tx, session_id) is not None else None

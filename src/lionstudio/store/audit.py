@@ -1,0 +1,107 @@
+"""History: what operators did, and how every status came to be. The database itself refuses to change it."""
+
+from lionstudio.domain.audit import EVENT_RETENTION_COUNT, EVENT_RETENTION_SECONDS, AdminEvent, StatusTransition
+from lionstudio.store.database import Tx
+from lionstudio.store.encoding import json_in, json_out, optional_json_in, text_in
+
+ADD_TRANSITION = """
+    INSERT INTO status_transitions (
+        id, entity, entity_id, from_status, to_status, at, actor, reason_code, sentence, evidence)
+    VALUES (:id, :entity, :entity_id, :from_status, :to_status, :at, :actor, :reason_code, :sentence, :evidence)
+"""
+LIST_TRANSITIONS = """
+    SELECT id, entity, entity_id, from_status, to_status, at, actor, reason_code, sentence, evidence
+      FROM status_transitions WHERE entity = :entity AND entity_id = :entity_id ORDER BY at, id
+"""
+
+
+def add_transition(tx: Tx, step: StatusTransition) -> None:
+    tx.run(
+        ADD_TRANSITION,
+        id=step.id,
+        entity=step.entity,
+        entity_id=step.entity_id,
+        from_status=step.from_status,
+        to_status=step.to_status,
+        at=step.at,
+        actor=text_in(step.actor),
+        reason_code=step.reason_code,
+        sentence=text_in(step.sentence),
+        evidence=optional_json_in(step.evidence, what="evidence"),
+    )
+
+
+def list_transitions(tx: Tx, entity: str, entity_id: str) -> list[StatusTransition]:
+    """The moves of one entity, oldest first."""
+    rows = tx.all(LIST_TRANSITIONS, entity=entity, entity_id=entity_id)
+    return [
+        StatusTransition(
+            id=row[0],
+            entity=row[1],
+            entity_id=row[2],
+            from_status=row[3],
+            to_status=row[4],
+            at=row[5],
+            actor=row[6],
+            reason_code=row[7],
+            sentence=row[8],
+            evidence=json_out(row[9]),
+        )
+        for row in rows
+    ]
+
+
+ADD_EVENT = """
+    INSERT INTO admin_events (id, created_at, action, target_id, details, actor)
+    VALUES (:id, :created_at, :action, :target_id, :details, :actor)
+"""
+
+
+def add_event(tx: Tx, event: AdminEvent) -> None:
+    tx.run(
+        ADD_EVENT,
+        id=event.id,
+        created_at=event.created_at,
+        action=text_in(event.action),
+        target_id=text_in(event.target_id),
+        details=json_in(dict(event.details), what="details"),
+        actor=text_in(event.actor),
+    )
+
+
+LIST_EVENTS = """
+    SELECT id, created_at, action, target_id, details, actor
+      FROM admin_events
+     WHERE (created_at, id) < (:before_at, :before_id) {conditions}
+     ORDER BY created_at DESC, id DESC
+     LIMIT :limit
+"""
+EVENT_CONDITIONS = {"action": " AND action = :action", "target_id": " AND target_id = :target_id"}
+NEVER = 1e300  # later than any event
+
+
+def list_events(
+    tx: Tx,
+    *,
+    action: str | None = None,
+    target_id: str | None = None,
+    before: tuple[float, str] = (NEVER, ""),
+    limit: int = 100,
+) -> list[AdminEvent]:
+    """Events newest first, from the one after `before`."""
+    wanted = {name: value for name, value in (("action", action), ("target_id", target_id)) if value is not None}
+    sql = LIST_EVENTS.format(conditions="".join(EVENT_CONDITIONS[name] for name in wanted))
+    rows = tx.all(sql, before_at=before[0], before_id=before[1], limit=limit, **wanted)
+    return [AdminEvent(row[0], row[1], row[2], row[3], json_out(row[4]), row[5]) for row in rows]
+
+
+FIND_OLDEST_KEPT = "SELECT created_at FROM admin_events ORDER BY created_at DESC, id DESC LIMIT 1 OFFSET :offset"
+TRIM_EVENTS = "DELETE FROM admin_events WHERE created_at < :before"
+
+
+def trim_events(tx: Tx, *, now: float) -> int:
+    """Forget events that are older than 30 days and not among the newest 1,000 (R192); how many went."""
+    oldest_kept = tx.value(FIND_OLDEST_KEPT, offset=EVENT_RETENTION_COUNT - 1)
+    if oldest_kept is None:
+        return 0
+    return tx.run(TRIM_EVENTS, before=min(oldest_kept, now - EVENT_RETENTION_SECONDS))

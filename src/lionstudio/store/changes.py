@@ -1,0 +1,57 @@
+"""Reading the news and forgetting what is old. It is written by `Tx.tell`, at the end of each use case."""
+
+from lionstudio.domain.change import Change, Topic
+from lionstudio.store.database import Tx
+
+KEEP_ROWS = 100_000  # whichever is more: so many rows, or so many seconds
+KEEP_SECONDS = 7 * 24 * 3600.0
+TRIM_AT_MOST = 20_000  # rows at once, so that nobody waits long for the writer
+
+READ_AFTER = """
+    SELECT seq, at, topic, entity_id, session_id FROM changes WHERE seq > :after ORDER BY seq LIMIT :limit
+"""
+READ_OF_SESSION = """
+    SELECT seq, at, topic, entity_id, session_id FROM changes
+     WHERE session_id = :session_id AND seq > :after ORDER BY seq LIMIT :limit
+"""
+READ_NEWEST = "SELECT max(seq) FROM changes"
+READ_TRIMMED = "SELECT value FROM schema_meta WHERE key = 'changes_trimmed_to'"
+
+
+def list_after(tx: Tx, after: int, *, limit: int, session_id: str | None = None) -> list[Change]:
+    """Changes with a higher number than `after`, in order."""
+    if session_id is None:
+        rows = tx.all(READ_AFTER, after=after, limit=limit)
+    else:
+        rows = tx.all(READ_OF_SESSION, after=after, limit=limit, session_id=session_id)
+    return [Change(row[0], row[1], Topic(row[2]), row[3], row[4]) for row in rows]
+
+
+def span(tx: Tx) -> tuple[int, int]:
+    """The highest number that was forgotten, and the highest that was given."""
+    trimmed = int(tx.value(READ_TRIMMED) or 0)
+    return trimmed, int(tx.value(READ_NEWEST) or trimmed)
+
+
+FIND_TRIM_END = """
+    SELECT max(seq) FROM (
+        SELECT seq FROM changes WHERE seq <= :keep_from AND at < :keep_since ORDER BY seq LIMIT :at_most) AS old
+"""
+TRIM = "DELETE FROM changes WHERE seq <= :end"
+REMEMBER_TRIMMED = """
+    INSERT INTO schema_meta (key, value) VALUES ('changes_trimmed_to', :value)
+    ON CONFLICT (key) DO UPDATE SET value = excluded.value
+"""
+
+
+def trim(tx: Tx, *, now: float) -> int:
+    """Forget changes that are both old and many; how many rows went. The newest always stays."""
+    _, newest = span(tx)
+    keep_from = newest - KEEP_ROWS
+    if keep_from <= 0:
+        return 0
+    end = tx.value(FIND_TRIM_END, keep_from=keep_from, keep_since=now - KEEP_SECONDS, at_most=TRIM_AT_MOST)
+    if end is None:
+        return 0
+    tx.run(REMEMBER_TRIMMED, value=str(end))
+    return tx.run(TRIM, end=end)

@@ -1,0 +1,79 @@
+"""What both databases must answer. sqlite.py and postgres.py answer it; nothing else knows which one it talks to."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol
+
+from lionstudio.domain.errors import DatabaseGone
+
+Row = tuple[Any, ...]
+Params = Mapping[str, Any]
+
+
+class ConnectionLost(DatabaseGone):
+    """This connection is dead; a new one may work."""
+
+
+class Connection(Protocol):
+    """One open connection. Every read is fetched whole: a half-read cursor would block checkpoints."""
+
+    def all(self, sql: str, params: Params) -> list[Row]: ...
+    def run(self, sql: str, params: Params) -> int:
+        """Execute one statement; the number of rows it changed."""
+        ...
+
+    def many(self, sql: str, rows: Iterable[Params]) -> None: ...
+    def script(self, sql: str) -> None: ...
+    def begin_read(self) -> None: ...
+    def begin_write(self) -> None: ...
+    def commit(self) -> None: ...
+    def rollback(self) -> None: ...
+    def savepoint(self) -> None: ...
+    def release(self) -> None: ...
+    def rollback_to_savepoint(self) -> None: ...
+    @property
+    def in_transaction(self) -> bool: ...
+    def close(self) -> None: ...
+
+
+class Watch(Protocol):
+    """Wakes when someone has committed, in this process or another."""
+
+    def wait(self, timeout: float) -> bool:
+        """Block until news may be there, at most `timeout` seconds; whether a look is worth it."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class Dialect(Protocol):
+    """Everything the two databases do differently."""
+
+    name: str
+    location: str  # for people, without a password
+    database_id: str  # given to a database once, for ever; known after `prepare`
+    local: bool  # whether whoever reads the database can look at the processes of who writes it
+    lock_session: str | None  # run first in a use case that changes :session_id, so that two of them take turns
+    news_lock: str | None  # run before the news are written, so that they become visible in the order of their numbers
+    news_call: str | None  # run after the news are written, to wake who listens
+    migration_lock: str | None  # run first in a migration, so that only one process migrates
+    list_tables: str
+    same_size: str  # SQL: `embedding` has as many numbers as :vector
+
+    def connect(self, *, writing: bool) -> Connection:
+        """A new connection; raises Unavailable when there is none to be had."""
+        ...
+
+    def prepare(self) -> None:
+        """Create or upgrade the database where needed; raises Unavailable when it is not ours, too new or broken."""
+        ...
+
+    def watch(self) -> Watch: ...
+    def embedding_in(self, vector: Sequence[float]) -> Any: ...
+    def embedding_out(self, stored: Any) -> tuple[float, ...]: ...
+    def nearest(self, connection: Connection) -> str | None:
+        """SQL for the distance of `embedding` to :vector where the database can compute it, else None."""
+        ...
+
+    def back_up_before_upgrade(self, connection: Connection, version: int) -> None:
+        """Keep a copy of what is there, where the database does not do so itself."""
+        ...

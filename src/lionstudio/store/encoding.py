@@ -1,0 +1,37 @@
+"""How values become columns and come back equal, on both databases."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from lionstudio.domain.json_text import from_json, to_json
+
+
+def json_in(value: Any, *, what: str = "content") -> str:
+    return to_json(value, what=what)
+
+
+def optional_json_in(value: Any, *, what: str = "node_metadata") -> str | None:
+    return None if value is None else to_json(value, what=what)
+
+
+def json_out(text: str | None) -> Any:
+    return None if text is None else from_json(text)
+
+
+def text_in(value: str | None) -> str | None:
+    """Text that both databases take: NUL and lone surrogates become U+FFFD."""
+    if value is None or (value.isascii() and "\0" not in value):
+        return value
+    return value.replace("\0", "\ufffd").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def texts_in(
+    node_metadata: Mapping[str, Any] | None, texts: Mapping[str, str | None]
+) -> tuple[dict[str, str | None], Mapping[str, Any] | None]:
+    """Texts that both databases take, and the metadata, which keeps the originals of those that had to change."""
+    clean = {column: text_in(value) for column, value in texts.items()}
+    changed = {column: value for column, value in texts.items() if clean[column] != value}
+    if changed:
+        originals = {**((node_metadata or {}).get("original") or {}), **changed}
+        node_metadata = {**(node_metadata or {}), "original": originals}
+    return clean, node_metadata

@@ -1,0 +1,89 @@
+"""The last facts that were seen about a session, with their date, and what was made of them."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from lionstudio.domain.health import Evidence, Health
+from lionstudio.domain.process import ProcessLook, ProcessState
+from lionstudio.domain.session import Session
+from lionstudio.store.database import Tx
+from lionstudio.store.dialect import Row
+from lionstudio.store.encoding import json_in, json_out, text_in
+
+
+class StoredEvidence(NamedTuple):
+    """Facts as they were seen, and the health they meant at that time."""
+
+    evidence: Evidence
+    health: Health
+
+
+PUT_EVIDENCE = """
+    INSERT INTO session_evidence (
+        session_id, session_created_at, observed_at, process, process_sentence, has_artifacts, stale_locks,
+        temp_files, leftovers, health)
+    VALUES (
+        :session_id, :session_created_at, :observed_at, :process, :process_sentence, :has_artifacts, :stale_locks,
+        :temp_files, :leftovers, :health)
+    ON CONFLICT (session_id) DO UPDATE
+       SET session_created_at = excluded.session_created_at, observed_at = excluded.observed_at,
+           process = excluded.process, process_sentence = excluded.process_sentence,
+           has_artifacts = excluded.has_artifacts, stale_locks = excluded.stale_locks,
+           temp_files = excluded.temp_files, leftovers = excluded.leftovers, health = excluded.health
+"""
+
+
+def put(tx: Tx, session: Session, evidence: Evidence, *, health: Health, observed_at: float) -> None:
+    """Keep what was seen; what was seen before is forgotten."""
+    tx.run(
+        PUT_EVIDENCE,
+        session_id=session.id,
+        session_created_at=session.created_at,
+        observed_at=observed_at,
+        process=evidence.process.state,
+        process_sentence=text_in(evidence.process.sentence),
+        has_artifacts=None if evidence.has_artifacts is None else int(evidence.has_artifacts),
+        stale_locks=json_in(list(evidence.stale_locks), what="list of files"),
+        temp_files=json_in(list(evidence.temp_files), what="list of files"),
+        leftovers=len(evidence.stale_locks) + len(evidence.temp_files),
+        health=health,
+    )
+
+
+# The sign of life is kept with the process, where it is renewed without anyone looking.
+SELECT_EVIDENCE = """
+    SELECT evidence.session_id, evidence.process, evidence.process_sentence, evidence.has_artifacts,
+           evidence.stale_locks, evidence.temp_files, evidence.observed_at, evidence.health,
+           (SELECT max(process.heartbeat_at) FROM session_processes AS process
+             WHERE process.session_id = evidence.session_id)
+      FROM session_evidence AS evidence
+"""
+FIND_EVIDENCE = SELECT_EVIDENCE + "WHERE evidence.session_id = :session_id"
+
+
+def find(tx: Tx, session_id: str) -> StoredEvidence | None:
+    """What was last seen of a session, if anyone looked."""
+    row = tx.one(FIND_EVIDENCE, session_id=session_id)
+    return None if row is None else _stored(row)
+
+
+def find_many(tx: Tx, session_ids: Sequence[str]) -> dict[str, StoredEvidence]:
+    """What was last seen of each of these sessions, where anyone looked."""
+    if not session_ids:
+        return {}
+    params = {f"id_{number}": session_id for number, session_id in enumerate(session_ids)}
+    sql = f"{SELECT_EVIDENCE} WHERE evidence.session_id IN ({', '.join(f':{name}' for name in params)})"
+    return {row[0]: _stored(row) for row in tx.all(sql, **params)}
+
+
+def _stored(row: Row) -> StoredEvidence:
+    _, state, sentence, has_artifacts, stale_locks, temp_files, observed_at, health, heartbeat_at = row
+    evidence = Evidence(
+        process=ProcessLook(ProcessState(state), sentence),
+        heartbeat_at=heartbeat_at,
+        has_artifacts=None if has_artifacts is None else bool(has_artifacts),
+        stale_locks=tuple(json_out(stale_locks)),
+        temp_files=tuple(json_out(temp_files)),
+        observed_at=observed_at,
+    )
+    return StoredEvidence(evidence, Health(health))

@@ -1,0 +1,103 @@
+"""Numbered migrations, forward only: the same number in both folders, never edited after release (D10)."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lionstudio.domain.errors import ForeignDatabase, NewerDatabase
+from lionstudio.store.dialect import Connection, Dialect
+
+FOLDER = Path(__file__).parent / "migrations"
+APPLICATION = "lionstudio"
+
+INSERT_META = "INSERT INTO schema_meta (key, value) VALUES (:key, :value)"
+UPDATE_META = "UPDATE schema_meta SET value = :value WHERE key = :key"
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """One step of the schema."""
+
+    number: int
+    name: str
+    sql: str
+
+
+def load_migrations(dialect: Dialect, *, after: int = 0) -> list[Migration]:
+    """The steps that follow `after`, in order."""
+    files = sorted(name for name in os.listdir(FOLDER / dialect.name) if name.endswith(".sql"))
+    return [
+        Migration(number, name, (FOLDER / dialect.name / name).read_text())
+        for name in files
+        if (number := int(name[:4])) > after
+    ]
+
+
+def latest_number(dialect: Dialect) -> int:
+    """The newest schema this version of the program knows."""
+    return max(int(name[:4]) for name in os.listdir(FOLDER / dialect.name) if name.endswith(".sql"))
+
+
+def create_or_upgrade(dialect: Dialect, *, steps: Sequence[Migration] | None = None) -> None:
+    """Bring a database of ours to the newest schema, after a backup; a new one gets the whole schema."""
+    latest = latest_number(dialect) if steps is None else steps[-1].number
+    connection = dialect.connect(writing=True)
+    try:
+        found = read_version(connection, dialect)
+        if found == latest:
+            return
+        if found > latest:
+            raise NewerDatabase(
+                f"The database {dialect.location} has schema {found}; this version knows {latest} at most."
+            )
+        pending = load_migrations(dialect, after=found) if steps is None else [s for s in steps if s.number > found]
+        if found:
+            dialect.back_up_before_upgrade(connection, found)
+        _apply(connection, dialect, pending)
+    finally:
+        connection.close()
+
+
+def _apply(connection: Connection, dialect: Dialect, pending: Sequence[Migration]) -> None:
+    connection.begin_write()
+    try:
+        if dialect.migration_lock is not None:
+            connection.all(dialect.migration_lock, {})
+        found = read_version(connection, dialect)  # another process may have been first
+        for migration in pending:
+            if migration.number <= found:
+                continue
+            connection.script(migration.sql)
+            if found == 0:
+                connection.run(INSERT_META, {"key": "application", "value": APPLICATION})
+                dialect.database_id = os.urandom(16).hex()
+                connection.run(INSERT_META, {"key": "database_id", "value": dialect.database_id})
+                connection.run(INSERT_META, {"key": "version", "value": str(migration.number)})
+            connection.run(UPDATE_META, {"key": "version", "value": str(migration.number)})
+            found = migration.number
+        connection.commit()
+    except BaseException:
+        if connection.in_transaction:
+            connection.rollback()
+        raise
+
+
+def read_version(connection: Connection, dialect: Dialect) -> int:
+    """The number of the schema that is there, 0 for an empty database; raises ForeignDatabase for another program's."""
+    tables = {str(name) for (name,) in connection.all(dialect.list_tables, {})}
+    if not tables:
+        return 0
+    meta = read_meta(connection) if "schema_meta" in tables else {}
+    if meta.get("application") != APPLICATION:
+        raise ForeignDatabase(
+            f"{dialect.location} holds the tables of another program and is never written.",
+            hint="Choose an empty database with LIONAGI_DB.",
+        )
+    dialect.database_id = meta["database_id"]
+    return int(meta["version"])
+
+
+def read_meta(connection: Connection) -> dict[str, str]:
+    """What the database says about itself."""
+    return {str(key): str(value) for key, value in connection.all("SELECT key, value FROM schema_meta", {})}

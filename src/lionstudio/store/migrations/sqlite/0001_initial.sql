@@ -1,0 +1,331 @@
+-- The whole schema opens in SQLite 3.40: no jsonb, no ORDER BY inside aggregates.
+-- Times are unix seconds in UTC, ids are text, JSON is text written with ASCII escapes.
+
+CREATE TABLE schema_meta (
+    key   TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE message_types (
+    type_id    INTEGER PRIMARY KEY,
+    lion_class TEXT    NOT NULL UNIQUE
+);
+INSERT INTO message_types (type_id, lion_class) VALUES
+    (0, '__unknown__'),
+    (1, 'lionagi.protocols.messages.system.System'),
+    (2, 'lionagi.protocols.messages.instruction.Instruction'),
+    (3, 'lionagi.protocols.messages.assistant_response.AssistantResponse'),
+    (4, 'lionagi.protocols.messages.action_request.ActionRequest'),
+    (5, 'lionagi.protocols.messages.action_response.ActionResponse');
+
+CREATE TABLE messages (
+    id            TEXT    PRIMARY KEY,
+    created_at    REAL    NOT NULL,
+    node_metadata TEXT,
+    content       TEXT    NOT NULL,
+    embedding     BLOB,
+    sender        TEXT,
+    recipient     TEXT,
+    channel       TEXT,
+    role          TEXT    NOT NULL,
+    lion_class    INTEGER NOT NULL DEFAULT 0 REFERENCES message_types (type_id)
+);
+CREATE INDEX ix_messages__embedded ON messages (id) WHERE embedding IS NOT NULL;
+
+-- D1: order is rows; the view at the end gives the JSON array of R14.
+CREATE TABLE progression_heads (
+    id         TEXT    PRIMARY KEY,
+    created_at REAL    NOT NULL,
+    length     INTEGER NOT NULL DEFAULT 0 CHECK (length >= 0)
+) WITHOUT ROWID;
+
+CREATE TABLE progression_entries (
+    progression_id TEXT    NOT NULL REFERENCES progression_heads (id) ON DELETE CASCADE,
+    position       INTEGER NOT NULL CHECK (position >= 1),
+    message_id     TEXT    NOT NULL REFERENCES messages (id),
+    PRIMARY KEY (progression_id, position)
+) WITHOUT ROWID;
+CREATE INDEX ix_progression_entries__message_id ON progression_entries (message_id);
+
+-- No index holds a column that every append changes (updated_at, last_message_at, last_msg_id).
+CREATE TABLE sessions (
+    id                TEXT    PRIMARY KEY,
+    created_at        REAL    NOT NULL,
+    updated_at        REAL    NOT NULL,
+    node_metadata     TEXT,
+    name              TEXT,
+    "user"            TEXT,
+    progression_id    TEXT    NOT NULL REFERENCES progression_heads (id),
+    first_msg_id      TEXT,
+    last_msg_id       TEXT,
+    last_message_at   REAL,
+    messages_lost     INTEGER NOT NULL DEFAULT 0,
+    status            TEXT    CHECK (status IN ('running', 'completed', 'failed', 'timed_out', 'aborted', 'cancelled')),
+    is_running        INTEGER NOT NULL GENERATED ALWAYS AS (CASE WHEN status = 'running' THEN 1 ELSE 0 END) STORED,
+    started_at        REAL,
+    ended_at          REAL,
+    exit_code         INTEGER,
+    end_actor         TEXT,
+    end_reason        TEXT,
+    invocation_kind   TEXT    CHECK (invocation_kind IN ('agent', 'play', 'flow', 'fanout', 'show-play', 'command')),
+    source_kind       TEXT    CHECK (source_kind IN
+                        ('live', 'imported_fs', 'imported_db', 'imported_claude', 'imported_codex', 'demo')),
+    playbook_name     TEXT,
+    agent_name        TEXT,
+    show_topic        TEXT,
+    show_play_name    TEXT,
+    artifacts_path    TEXT,
+    parent_session_id TEXT    REFERENCES sessions (id) ON DELETE SET NULL
+);
+-- "Running first, then newest" is the order of every list, so every filter is an index in that order.
+CREATE INDEX ix_sessions__active ON sessions (is_running, created_at, id);
+CREATE INDEX ix_sessions__status ON sessions (status, created_at, id);
+CREATE INDEX ix_sessions__invocation_kind ON sessions (invocation_kind, is_running, created_at, id)
+    WHERE invocation_kind IS NOT NULL;
+CREATE INDEX ix_sessions__source_kind ON sessions (source_kind, is_running, created_at, id)
+    WHERE source_kind IS NOT NULL;
+CREATE INDEX ix_sessions__playbook_name ON sessions (playbook_name, is_running, created_at, id)
+    WHERE playbook_name IS NOT NULL;
+CREATE INDEX ix_sessions__agent_name ON sessions (agent_name, is_running, created_at, id) WHERE agent_name IS NOT NULL;
+CREATE INDEX ix_sessions__show_topic ON sessions (show_topic, is_running, created_at, id) WHERE show_topic IS NOT NULL;
+CREATE INDEX ix_sessions__ended_at ON sessions (ended_at, id) WHERE ended_at IS NOT NULL;
+CREATE INDEX ix_sessions__not_ended ON sessions (created_at, id) WHERE ended_at IS NULL;
+CREATE INDEX ix_sessions__name ON sessions (name, created_at) WHERE name IS NOT NULL;
+CREATE INDEX ix_sessions__progression_id ON sessions (progression_id);
+CREATE INDEX ix_sessions__parent_session_id ON sessions (parent_session_id) WHERE parent_session_id IS NOT NULL;
+
+-- One row a word of a session's names: the word-prefix search of the list.
+CREATE TABLE session_words (
+    word       TEXT NOT NULL,
+    created_at REAL NOT NULL,
+    session_id TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    PRIMARY KEY (word, created_at, session_id)
+) WITHOUT ROWID;
+CREATE INDEX ix_session_words__session_id ON session_words (session_id, word);
+
+CREATE TABLE branches (
+    id               TEXT    PRIMARY KEY,
+    created_at       REAL    NOT NULL,
+    node_metadata    TEXT,
+    "user"           TEXT,
+    name             TEXT,
+    session_id       TEXT    NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    progression_id   TEXT    NOT NULL REFERENCES progression_heads (id),
+    system_msg_id    TEXT    REFERENCES messages (id),
+    parent_branch_id TEXT    REFERENCES branches (id),
+    forked_at_ord    INTEGER CHECK (forked_at_ord >= 0),
+    last_kind        TEXT    CHECK (last_kind IN ('system', 'user', 'assistant', 'tool_call', 'tool_result', 'other')),
+    last_tool        TEXT,
+    last_at          REAL,
+    CHECK ((parent_branch_id IS NULL) = (forked_at_ord IS NULL))
+);
+CREATE INDEX ix_branches__session_id ON branches (session_id, created_at, id);
+CREATE INDEX ix_branches__progression_id ON branches (progression_id);
+CREATE INDEX ix_branches__parent_branch_id ON branches (parent_branch_id) WHERE parent_branch_id IS NOT NULL;
+CREATE INDEX ix_branches__system_msg_id ON branches (system_msg_id) WHERE system_msg_id IS NOT NULL;
+
+-- D5: tool calls that have no result yet.
+CREATE TABLE open_calls (
+    branch_id TEXT NOT NULL REFERENCES branches (id) ON DELETE CASCADE,
+    call_id   TEXT NOT NULL,
+    tool      TEXT,
+    since     REAL NOT NULL,
+    PRIMARY KEY (branch_id, call_id)
+) WITHOUT ROWID;
+
+-- R8: messages between sessions, numbered in the order they were committed.
+CREATE TABLE exchange (
+    seq        INTEGER PRIMARY KEY,
+    message_id TEXT NOT NULL UNIQUE REFERENCES messages (id) ON DELETE CASCADE,
+    sender     TEXT,
+    recipient  TEXT NOT NULL,
+    channel    TEXT
+);
+CREATE INDEX ix_exchange__recipient ON exchange (recipient, seq);
+CREATE INDEX ix_exchange__sender ON exchange (sender, seq) WHERE sender IS NOT NULL;
+
+CREATE TABLE session_processes (
+    session_id    TEXT    NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    role          TEXT    NOT NULL CHECK (role IN ('agent', 'recorder')),
+    host          TEXT,
+    boot_id       TEXT,
+    pid_namespace TEXT,
+    pid           INTEGER NOT NULL,
+    start_time    INTEGER,
+    pgid          INTEGER,
+    owns_group    INTEGER NOT NULL DEFAULT 0 CHECK (owns_group IN (0, 1)),
+    command       TEXT,
+    heartbeat_at  REAL,
+    PRIMARY KEY (session_id, role)
+) WITHOUT ROWID;
+
+CREATE TABLE session_evidence (
+    session_id         TEXT    PRIMARY KEY REFERENCES sessions (id) ON DELETE CASCADE,
+    session_created_at REAL    NOT NULL,
+    observed_at        REAL    NOT NULL,
+    process            TEXT    NOT NULL CHECK (process IN ('alive', 'dead', 'unknown')),
+    process_sentence   TEXT    NOT NULL,
+    has_artifacts      INTEGER CHECK (has_artifacts IN (0, 1)),
+    stale_locks        TEXT    NOT NULL DEFAULT '[]',
+    temp_files         TEXT    NOT NULL DEFAULT '[]',
+    leftovers          INTEGER NOT NULL DEFAULT 0,
+    health             TEXT    NOT NULL CHECK (health IN
+                         ('healthy', 'idle', 'unresponsive', 'stale', 'orphaned', 'zombie'))
+) WITHOUT ROWID;
+CREATE INDEX ix_session_evidence__leftovers ON session_evidence (session_created_at, session_id) WHERE leftovers > 0;
+
+CREATE TABLE session_usage (
+    session_id         TEXT    NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    model              TEXT    NOT NULL,
+    input_tokens       INTEGER NOT NULL DEFAULT 0,
+    cache_read_tokens  INTEGER NOT NULL DEFAULT 0,
+    cache_write_tokens INTEGER NOT NULL DEFAULT 0,
+    output_tokens      INTEGER NOT NULL DEFAULT 0,
+    reasoning_tokens   INTEGER NOT NULL DEFAULT 0,
+    cost_usd           REAL,
+    PRIMARY KEY (session_id, model)
+) WITHOUT ROWID;
+
+CREATE TABLE shows (
+    id                 TEXT PRIMARY KEY,
+    topic              TEXT NOT NULL UNIQUE,
+    goal               TEXT,
+    repo               TEXT,
+    base_branch        TEXT,
+    integration_branch TEXT,
+    status             TEXT NOT NULL DEFAULT 'active'
+                         CHECK (status IN ('active', 'completed', 'aborted', 'imported')),
+    status_source      TEXT CHECK (status_source IN ('sqlite', 'filesystem')),
+    show_dir           TEXT NOT NULL,
+    created_at         REAL NOT NULL,
+    updated_at         REAL NOT NULL
+);
+CREATE INDEX ix_shows__status ON shows (status, created_at, id);
+CREATE INDEX ix_shows__updated_at ON shows (updated_at);
+
+CREATE TABLE plays (
+    id            TEXT    PRIMARY KEY,
+    show_id       TEXT    NOT NULL REFERENCES shows (id) ON DELETE CASCADE,
+    name          TEXT    NOT NULL,
+    playbook      TEXT,
+    effort        TEXT,
+    status        TEXT    NOT NULL DEFAULT 'pending' CHECK (status IN
+                    ('pending', 'prepared', 'running', 'running_complete', 'gated', 'gate_failed', 'redoing',
+                     'merged', 'escalated', 'blocked', 'aborted_after_finish')),
+    attempt       INTEGER NOT NULL DEFAULT 1 CHECK (attempt >= 1),
+    session_id    TEXT    REFERENCES sessions (id),
+    started_at    REAL,
+    ended_at      REAL,
+    exit_code     INTEGER,
+    worktree      TEXT,
+    branch        TEXT,
+    merge_sha     TEXT,
+    merged_at     REAL,
+    gate_passed   INTEGER CHECK (gate_passed IN (0, 1)),
+    gate_feedback TEXT,
+    depends_on    TEXT    NOT NULL DEFAULT '[]',
+    sort_order    INTEGER NOT NULL DEFAULT 0,
+    created_at    REAL    NOT NULL,
+    updated_at    REAL    NOT NULL
+);
+CREATE UNIQUE INDEX ix_plays__show_id_name ON plays (show_id, name);
+CREATE INDEX ix_plays__show_id ON plays (show_id, sort_order, name);
+CREATE INDEX ix_plays__status ON plays (status);
+CREATE INDEX ix_plays__session_id ON plays (session_id) WHERE session_id IS NOT NULL;
+
+CREATE TABLE teams (
+    id            TEXT    PRIMARY KEY,
+    name          TEXT    NOT NULL,
+    created_at    REAL    NOT NULL,
+    updated_at    REAL    NOT NULL,
+    member_count  INTEGER NOT NULL DEFAULT 0,
+    members       TEXT    NOT NULL DEFAULT '[]',
+    node_metadata TEXT,
+    status        TEXT    NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'archived'))
+);
+CREATE INDEX ix_teams__name ON teams (name);
+CREATE INDEX ix_teams__updated_at ON teams (updated_at);
+CREATE INDEX ix_teams__status ON teams (status);
+
+CREATE TABLE team_messages (
+    id         TEXT PRIMARY KEY,
+    team_id    TEXT NOT NULL REFERENCES teams (id) ON DELETE CASCADE,
+    created_at REAL NOT NULL,
+    sender     TEXT NOT NULL,
+    recipient  TEXT NOT NULL DEFAULT 'all',
+    content    TEXT NOT NULL,
+    summary    TEXT,
+    read_by    TEXT NOT NULL DEFAULT '[]',
+    session_id TEXT REFERENCES sessions (id) ON DELETE SET NULL
+);
+CREATE INDEX ix_team_messages__team_id ON team_messages (team_id, created_at, id);
+CREATE INDEX ix_team_messages__created_at ON team_messages (created_at);
+CREATE INDEX ix_team_messages__session_id ON team_messages (session_id) WHERE session_id IS NOT NULL;
+
+-- News. The newest row is never deleted, so a seq is never given twice.
+CREATE TABLE changes (
+    seq        INTEGER PRIMARY KEY,
+    at         REAL NOT NULL,
+    topic      TEXT NOT NULL,
+    entity_id  TEXT NOT NULL,
+    session_id TEXT
+);
+CREATE INDEX ix_changes__session_id ON changes (session_id, seq);
+
+-- History outlives what it describes: no foreign keys, and triggers refuse to change it.
+CREATE TABLE admin_events (
+    id         TEXT PRIMARY KEY,
+    created_at REAL NOT NULL,
+    action     TEXT NOT NULL,
+    target_id  TEXT,
+    details    TEXT NOT NULL,
+    actor      TEXT NOT NULL DEFAULT 'admin'
+);
+CREATE INDEX ix_admin_events__created_at ON admin_events (created_at, id);
+CREATE INDEX ix_admin_events__action ON admin_events (action, created_at, id);
+CREATE INDEX ix_admin_events__target_id ON admin_events (target_id, created_at) WHERE target_id IS NOT NULL;
+
+CREATE TABLE status_transitions (
+    id          TEXT PRIMARY KEY,
+    entity      TEXT NOT NULL CHECK (entity IN ('session', 'play', 'show', 'team')),
+    entity_id   TEXT NOT NULL,
+    from_status TEXT,
+    to_status   TEXT,
+    at          REAL NOT NULL,
+    actor       TEXT NOT NULL,
+    reason_code TEXT,
+    sentence    TEXT,
+    evidence    TEXT
+);
+CREATE INDEX ix_status_transitions__entity ON status_transitions (entity, entity_id, at);
+
+CREATE TRIGGER tr_admin_events__no_update BEFORE UPDATE ON admin_events
+BEGIN SELECT RAISE(ABORT, 'admin_events is append-only'); END;
+CREATE TRIGGER tr_admin_events__no_replace BEFORE INSERT ON admin_events
+WHEN EXISTS (SELECT 1 FROM admin_events WHERE id = NEW.id)
+BEGIN SELECT RAISE(ABORT, 'admin_events is append-only'); END;
+CREATE TRIGGER tr_admin_events__no_delete BEFORE DELETE ON admin_events
+WHEN NOT (
+    OLD.created_at < CAST(strftime('%s', 'now') AS REAL) - 2592000
+    AND OLD.created_at < COALESCE(
+        (SELECT created_at FROM admin_events ORDER BY created_at DESC, id DESC LIMIT 1 OFFSET 999), OLD.created_at)
+)
+BEGIN SELECT RAISE(ABORT, 'admin_events is append-only'); END;
+
+CREATE TRIGGER tr_status_transitions__no_update BEFORE UPDATE ON status_transitions
+BEGIN SELECT RAISE(ABORT, 'status_transitions is append-only'); END;
+CREATE TRIGGER tr_status_transitions__no_replace BEFORE INSERT ON status_transitions
+WHEN EXISTS (SELECT 1 FROM status_transitions WHERE id = NEW.id)
+BEGIN SELECT RAISE(ABORT, 'status_transitions is append-only'); END;
+CREATE TRIGGER tr_status_transitions__no_delete BEFORE DELETE ON status_transitions
+BEGIN SELECT RAISE(ABORT, 'status_transitions is append-only'); END;
+
+CREATE VIEW progressions AS
+SELECT head.id,
+       head.created_at,
+       (SELECT json_group_array(ordered.message_id)
+          FROM (SELECT entry.message_id
+                  FROM progression_entries AS entry
+                 WHERE entry.progression_id = head.id
+                 ORDER BY entry.position) AS ordered) AS collection
+  FROM progression_heads AS head;

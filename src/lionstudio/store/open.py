@@ -1,0 +1,27 @@
+"""From a location to an open database."""
+
+from pathlib import Path
+
+from lionstudio.store.database import Database
+from lionstudio.store.dialect import Dialect
+
+POSTGRES_SCHEMES = ("postgresql://", "postgres://")
+
+
+def is_postgres(location: str) -> bool:
+    return location.startswith(POSTGRES_SCHEMES)
+
+
+def open_database(location: str, *, synchronous: str = "NORMAL", backups: Path | None = None) -> Database:
+    """Open the database at a path or `postgresql://` URL, creating or upgrading it; raises Unavailable."""
+    dialect: Dialect
+    if is_postgres(location):
+        from lionstudio.store.postgres import PostgresDialect  # costs more than a whole `li` command may take
+
+        dialect = PostgresDialect(location)
+    else:
+        from lionstudio.store.sqlite import SqliteDialect
+
+        dialect = SqliteDialect(Path(location).expanduser(), synchronous=synchronous, backups=backups)
+    dialect.prepare()
+    return Database(dialect)

@@ -1,0 +1,225 @@
+"""PostgreSQL, through psycopg 3."""
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Any
+from urllib.parse import urlsplit
+
+import psycopg
+from psycopg.types.string import TextLoader
+
+from lionstudio.domain.errors import (
+    AlreadyExists,
+    AppendOnly,
+    Conflict,
+    DatabaseBusy,
+    DatabaseFull,
+    DatabaseGone,
+    DatabaseReadOnly,
+    Error,
+    InvalidRequest,
+)
+from lionstudio.store.dialect import Connection, ConnectionLost, Params, Row, Watch
+from lionstudio.store.migrate import create_or_upgrade
+
+CONNECT_SECONDS = 5
+CHANNEL = "lionstudio_news"
+NEWS_LOCK = 0x4C695374_01  # advisory locks are shared by the whole database: any two numbers of our own
+MIGRATION_LOCK = 0x4C695374_02
+# A writer that waits longer than this for a row gives up, and one that hangs inside a transaction is thrown out, so
+# that nobody can hold back the others for ever.
+SETTINGS = (
+    "-c lock_timeout=5s -c idle_in_transaction_session_timeout=60s -c timezone=UTC -c client_min_messages=warning"
+)
+
+APPEND_ONLY_STATE = "LS001"  # raised by our own triggers
+
+# `:name` outside of strings, quoted names, comments and casts.
+_PLACEHOLDER = re.compile(r"('(?:[^']|'')*'|\"[^\"]*\"|--[^\n]*|::)|:([a-z_][a-z0-9_]*)|(%)")
+
+
+@lru_cache(maxsize=512)
+def to_psycopg(sql: str) -> bytes:
+    """The same statement with `%(name)s` placeholders."""
+    return _PLACEHOLDER.sub(
+        lambda match: match[1].replace("%", "%%") if match[1] else f"%({match[2]})s" if match[2] else "%%", sql
+    ).encode()
+
+
+def explain(error: psycopg.Error, location: str) -> Error | None:
+    """Our name for what PostgreSQL reports; None for what can only be a mistake in this program."""
+    state = error.sqlstate or ""
+    if state == APPEND_ONLY_STATE:
+        return AppendOnly(f"{error.diag.message_primary}: history is kept as it was written.")
+    if state == "23505":
+        return AlreadyExists(f"This is there already ({error.diag.message_detail}).")
+    if state.startswith("23"):
+        return Conflict(f"The database refuses this ({error.diag.message_primary}).")
+    if state in ("40001", "40P01", "55P03"):
+        return DatabaseBusy(f"The database {location} was busy: {error.diag.message_primary}.")
+    if state in ("53100", "53200"):
+        return DatabaseFull(f"There is no room left for the database {location}.")
+    if state in ("25006", "42501"):
+        return DatabaseReadOnly(f"The database {location} may only be read ({error.diag.message_primary}).")
+    if state in ("54000", "54001"):
+        return InvalidRequest(f"A value is too large for the database ({error.diag.message_primary}).")
+    if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError) or state.startswith(("08", "57P", "53")):
+        return DatabaseGone(f"The database {location} cannot be reached ({_first_line(error)}).")
+    return None
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().split("\n", 1)[0]
+
+
+class PostgresConnection:
+    """One psycopg connection with our settings."""
+
+    def __init__(self, url: str, location: str, *, writing: bool) -> None:
+        self._location = location
+        self._writing = writing
+        try:
+            self._raw = psycopg.connect(
+                url, autocommit=True, connect_timeout=CONNECT_SECONDS, options=SETTINGS, application_name="lionstudio"
+            )
+        except (psycopg.Error, OSError) as error:
+            raise DatabaseGone(f"The database {location} cannot be reached ({_first_line(error)}).") from error
+        # JSON comes back as it was written; decoding is done in one place for both databases.
+        self._raw.adapters.register_loader("json", TextLoader)
+        self._cursor = self._raw.cursor()
+
+    @property
+    def raw(self) -> psycopg.Connection[Row]:
+        return self._raw
+
+    def all(self, sql: str, params: Params) -> list[Row]:
+        self._execute(to_psycopg(sql), params)
+        return self._cursor.fetchall() if self._cursor.description is not None else []
+
+    def run(self, sql: str, params: Params) -> int:
+        self._execute(to_psycopg(sql), params)
+        return self._cursor.rowcount
+
+    def many(self, sql: str, rows: Iterable[Params]) -> None:
+        try:
+            self._cursor.executemany(to_psycopg(sql), list(rows))
+        except psycopg.Error as error:
+            raise self._explained(error) from error
+
+    def script(self, sql: str) -> None:
+        self._execute(sql.encode(), None)
+
+    def begin_read(self) -> None:
+        self._begin(b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+
+    def begin_write(self) -> None:
+        self._begin(b"BEGIN")
+
+    def commit(self) -> None:
+        self._execute(b"COMMIT", None)
+
+    def rollback(self) -> None:
+        self._execute(b"ROLLBACK", None)
+
+    def savepoint(self) -> None:
+        self._execute(b"SAVEPOINT use_case", None)
+
+    def release(self) -> None:
+        self._execute(b"RELEASE use_case", None)
+
+    def rollback_to_savepoint(self) -> None:
+        self._execute(b"ROLLBACK TO use_case", None)
+        self._execute(b"RELEASE use_case", None)
+
+    @property
+    def in_transaction(self) -> bool:
+        status = self._raw.info.transaction_status
+        return status in (psycopg.pq.TransactionStatus.INTRANS, psycopg.pq.TransactionStatus.INERROR)
+
+    def close(self) -> None:
+        self._raw.close()
+
+    def _begin(self, sql: bytes) -> None:
+        try:
+            self._cursor.execute(sql)
+        except psycopg.Error as error:
+            self._raw.close()
+            raise ConnectionLost(f"The database {self._location} was gone ({_first_line(error)}).") from error
+
+    def _execute(self, sql: bytes, params: Params | None) -> None:
+        try:
+            self._cursor.execute(sql, params)
+        except psycopg.Error as error:
+            raise self._explained(error) from error
+
+    def _explained(self, error: psycopg.Error) -> BaseException:
+        if self._raw.broken and not self._raw.closed:
+            self._raw.close()
+        return explain(error, self._location) or error
+
+
+class PostgresWatch:
+    """Listens for the call that every commit with news makes."""
+
+    def __init__(self, connection: PostgresConnection) -> None:
+        self._connection = connection
+        connection.script(f"LISTEN {CHANNEL}")
+
+    def wait(self, timeout: float) -> bool:
+        try:
+            for _ in self._connection.raw.notifies(timeout=timeout, stop_after=1):
+                return True
+        except psycopg.Error as error:
+            raise ConnectionLost(f"The database stopped answering ({_first_line(error)}).") from error
+        return False
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+class PostgresDialect:
+    """One PostgreSQL database."""
+
+    name = "postgres"
+    database_id = ""
+    local = False
+    lock_session: str | None = "SELECT 1 FROM sessions WHERE id = :session_id FOR UPDATE"
+    # One writer at a time gives out numbers and commits, so a number is never visible before a lower one (ADR 0004).
+    news_lock: str | None = f"SELECT pg_advisory_xact_lock({NEWS_LOCK})"
+    news_call: str | None = f"SELECT pg_notify('{CHANNEL}', '')"
+    same_size = "cardinality(embedding) = cardinality(CAST(:vector AS real[]))"
+    migration_lock: str | None = f"SELECT pg_advisory_xact_lock({MIGRATION_LOCK})"
+    list_tables = (
+        "SELECT table_name FROM information_schema.tables "
+        "WHERE table_schema = current_schema() AND table_type = 'BASE TABLE'"
+    )
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        parts = urlsplit(url)
+        port = f":{parts.port}" if parts.port else ""
+        self.location = f"postgresql://{parts.hostname or ''}{port}{parts.path}"
+
+    def connect(self, *, writing: bool) -> Connection:
+        return PostgresConnection(self._url, self.location, writing=writing)
+
+    def prepare(self) -> None:
+        create_or_upgrade(self)
+
+    def watch(self) -> Watch:
+        return PostgresWatch(PostgresConnection(self._url, self.location, writing=False))
+
+    def embedding_in(self, vector: Sequence[float]) -> Any:
+        return list(vector)
+
+    def embedding_out(self, stored: Any) -> tuple[float, ...]:
+        return tuple(stored)
+
+    def nearest(self, connection: Connection) -> str | None:
+        if connection.all("SELECT 1 FROM pg_extension WHERE extname = 'vector'", {}):
+            return "embedding::vector <=> CAST(:vector AS real[])::vector"
+        return None
+
+    def back_up_before_upgrade(self, connection: Connection, version: int) -> None:
+        """Nothing to do: a server has its own backups, and a failed migration is rolled back whole."""

@@ -1,0 +1,77 @@
+"""Which process does a run's work, and which writes it down."""
+
+from lionstudio.domain.process import Place, ProcessRecord, ProcessRole
+from lionstudio.store.database import Tx
+from lionstudio.store.dialect import Row
+from lionstudio.store.encoding import text_in
+
+PUT_PROCESS = """
+    INSERT INTO session_processes (
+        session_id, role, host, boot_id, pid_namespace, pid, start_time, pgid, owns_group, command, heartbeat_at)
+    VALUES (
+        :session_id, :role, :host, :boot_id, :pid_namespace, :pid, :start_time, :pgid, :owns_group, :command,
+        :heartbeat_at)
+    ON CONFLICT (session_id, role) DO UPDATE
+       SET host = excluded.host, boot_id = excluded.boot_id, pid_namespace = excluded.pid_namespace,
+           pid = excluded.pid, start_time = excluded.start_time, pgid = excluded.pgid,
+           owns_group = excluded.owns_group, command = excluded.command, heartbeat_at = excluded.heartbeat_at
+"""
+
+
+def put(tx: Tx, process: ProcessRecord) -> None:
+    """Record a process; a later one of the same role takes its place."""
+    tx.run(
+        PUT_PROCESS,
+        session_id=process.session_id,
+        role=process.role,
+        host=text_in(process.place.host),
+        boot_id=process.place.boot_id,
+        pid_namespace=process.place.pid_namespace,
+        pid=process.pid,
+        start_time=process.start_time,
+        pgid=process.pgid,
+        owns_group=int(process.owns_group),
+        command=text_in(process.command),
+        heartbeat_at=process.heartbeat_at,
+    )
+
+
+BEAT = "UPDATE session_processes SET heartbeat_at = :at WHERE session_id = :session_id AND role = :role"
+
+
+def beat(tx: Tx, session_id: str, role: str, *, at: float) -> None:
+    tx.run(BEAT, session_id=session_id, role=role, at=at)
+
+
+SELECT_PROCESS = """
+    SELECT session_id, role, host, boot_id, pid_namespace, pid, start_time, pgid, owns_group, command, heartbeat_at
+      FROM session_processes
+"""
+LIST_OF_SESSION = SELECT_PROCESS + "WHERE session_id = :session_id ORDER BY role"
+LIST_OF_RUNNING = SELECT_PROCESS + "WHERE session_id IN (SELECT id FROM sessions WHERE is_running = 1)"
+
+
+def list_of_session(tx: Tx, session_id: str) -> list[ProcessRecord]:
+    return [_process(row) for row in tx.all(LIST_OF_SESSION, session_id=session_id)]
+
+
+def list_of_running(tx: Tx) -> dict[str, list[ProcessRecord]]:
+    """The processes of every running session."""
+    found: dict[str, list[ProcessRecord]] = {}
+    for row in tx.all(LIST_OF_RUNNING):
+        found.setdefault(row[0], []).append(_process(row))
+    return found
+
+
+def _process(row: Row) -> ProcessRecord:
+    return ProcessRecord(
+        session_id=row[0],
+        role=ProcessRole(row[1]),
+        place=Place(host=row[2], boot_id=row[3], pid_namespace=row[4]),
+        pid=row[5],
+        start_time=row[6],
+        pgid=row[7],
+        owns_group=bool(row[8]),
+        command=row[9],
+        heartbeat_at=row[10],
+    )

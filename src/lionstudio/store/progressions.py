@@ -1,0 +1,140 @@
+"""Order (D1): which messages stand where, in a branch, in a session, and through a fork's ancestors."""
+
+from collections.abc import Sequence
+
+from lionstudio.domain.conversation import Line, Message
+from lionstudio.store.database import Tx
+from lionstudio.store.messages import MESSAGE_COLUMNS, to_message
+
+INSERT_HEAD = "INSERT INTO progression_heads (id, created_at, length) VALUES (:id, :created_at, :length)"
+INSERT_ENTRY = """
+    INSERT INTO progression_entries (progression_id, position, message_id)
+    VALUES (:progression_id, :position, :message_id)
+"""
+# Both entries and both lengths at once, and without reading the lengths first: this is the path of every message.
+ENTER_LINE = """
+    INSERT INTO progression_entries (progression_id, position, message_id)
+    SELECT id, length + 1, :message_id FROM progression_heads
+     WHERE id IN (:branch_progression_id, :session_progression_id)
+"""
+GROW_LINE = """
+    UPDATE progression_heads SET length = length + 1 WHERE id IN (:branch_progression_id, :session_progression_id)
+"""
+GROW_HEAD = "UPDATE progression_heads SET length = length + :by WHERE id = :progression_id RETURNING length"
+HOLDS = "SELECT 1 FROM progression_entries WHERE message_id = :message_id AND progression_id = :progression_id LIMIT 1"
+
+
+FIND_LINE = """
+    SELECT session.id, branch.id, session.progression_id, branch.progression_id
+      FROM branches AS branch JOIN sessions AS session ON session.id = branch.session_id
+     WHERE branch.id = :branch_id AND session.id = :session_id
+"""
+
+
+def find_line(tx: Tx, session_id: str, branch_id: str) -> Line | None:
+    """Where the next message of a branch goes."""
+    row = tx.one(FIND_LINE, session_id=session_id, branch_id=branch_id)
+    return None if row is None else Line._make(row)
+
+
+def add_head(tx: Tx, progression_id: str, *, created_at: float, length: int = 0) -> None:
+    """Begin a progression."""
+    tx.run(INSERT_HEAD, id=progression_id, created_at=created_at, length=length)
+
+
+def enter_line(tx: Tx, line: Line, message_id: str) -> bool:
+    """Put a new message at the end of its branch and of its session; False if they are not there any more."""
+    heads = {
+        "branch_progression_id": line.branch_progression_id,
+        "session_progression_id": line.session_progression_id,
+    }
+    entered = tx.run(ENTER_LINE, message_id=message_id, **heads)
+    tx.run(GROW_LINE, **heads)
+    return entered == 2
+
+
+def enter(tx: Tx, progression_id: str, message_id: str) -> None:
+    """Put a message at the end of one progression."""
+    length = tx.value(GROW_HEAD, progression_id=progression_id, by=1)
+    tx.run(INSERT_ENTRY, progression_id=progression_id, position=length, message_id=message_id)
+
+
+def enter_many(tx: Tx, progression_id: str, message_ids: Sequence[str]) -> None:
+    """Put many messages at the end of one progression, in order."""
+    if not message_ids:
+        return
+    start = tx.value(GROW_HEAD, progression_id=progression_id, by=len(message_ids)) - len(message_ids)
+    tx.many(
+        INSERT_ENTRY,
+        (
+            {"progression_id": progression_id, "position": start + number, "message_id": message_id}
+            for number, message_id in enumerate(message_ids, 1)
+        ),
+    )
+
+
+def holds(tx: Tx, progression_id: str, message_id: str) -> bool:
+    """Whether a progression already has this message."""
+    return tx.one(HOLDS, progression_id=progression_id, message_id=message_id) is not None
+
+
+READ_PROGRESSION = """
+    SELECT message_id FROM progression_entries WHERE progression_id = :progression_id ORDER BY position
+"""
+FIND_HEAD = "SELECT created_at, length FROM progression_heads WHERE id = :progression_id"
+
+
+def find_head(tx: Tx, progression_id: str) -> tuple[float, int] | None:
+    """When a progression began and how long it is."""
+    row = tx.one(FIND_HEAD, progression_id=progression_id)
+    return None if row is None else (row[0], row[1])
+
+
+def progression_ids(tx: Tx, progression_id: str) -> list[str]:
+    """The ids of a progression, in order."""
+    return [row[0] for row in tx.all(READ_PROGRESSION, progression_id=progression_id)]
+
+
+# Positions have no gaps, so a page is a range and needs no sort beyond itself.
+READ_SESSION = f"""
+    SELECT {MESSAGE_COLUMNS}, entry.position
+      FROM sessions AS session
+      JOIN progression_entries AS entry ON entry.progression_id = session.progression_id
+      JOIN messages AS message ON message.id = entry.message_id
+      JOIN message_types AS type ON type.type_id = message.lion_class
+     WHERE session.id = :session_id AND entry.position > :after AND entry.position <= :after + :limit
+     ORDER BY entry.position
+"""
+# A fork's own messages follow the first `forked_at_ord` of its parent's history, which may itself be a fork: walk up
+# once, narrowing at each step to what the child kept (R26).
+READ_BRANCH = f"""
+    WITH RECURSIVE lineage (parent_id, progression_id, base, upto) AS (
+        SELECT parent_branch_id, progression_id, COALESCE(forked_at_ord, 0), CAST(:after + :limit AS bigint)
+          FROM branches WHERE id = :branch_id
+        UNION ALL
+        SELECT parent.parent_branch_id, parent.progression_id, COALESCE(parent.forked_at_ord, 0),
+               CASE WHEN lineage.upto < lineage.base THEN lineage.upto ELSE lineage.base END
+          FROM lineage JOIN branches AS parent ON parent.id = lineage.parent_id
+    )
+    SELECT {MESSAGE_COLUMNS},
+           lineage.base + entry.position AS place
+      FROM lineage
+      JOIN progression_entries AS entry
+        ON entry.progression_id = lineage.progression_id
+       AND entry.position > :after - lineage.base AND entry.position <= lineage.upto - lineage.base
+      JOIN messages AS message ON message.id = entry.message_id
+      JOIN message_types AS type ON type.type_id = message.lion_class
+     ORDER BY place
+"""
+
+
+def list_in_session(tx: Tx, session_id: str, *, after: int, limit: int) -> list[Message]:
+    """A session's messages in the order they were stored, from position `after` + 1."""
+    rows = tx.all(READ_SESSION, session_id=session_id, after=after, limit=limit)
+    return [to_message(tx, row, row[10]) for row in rows]
+
+
+def list_in_branch(tx: Tx, branch_id: str, *, after: int, limit: int) -> list[Message]:
+    """A branch's history through all its ancestors, from position `after` + 1."""
+    rows = tx.all(READ_BRANCH, branch_id=branch_id, after=after, limit=limit)
+    return [to_message(tx, row, row[10]) for row in rows]

@@ -1,0 +1,325 @@
+"""SQLite, through apsw: its wheel carries a current engine, free of the WAL bugs of older ones (ADR 0002)."""
+
+import os
+import random
+import struct
+import time
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from lionstudio import machine
+from lionstudio.domain.errors import (
+    AlreadyExists,
+    AppendOnly,
+    Conflict,
+    DatabaseBusy,
+    DatabaseDamaged,
+    DatabaseFull,
+    DatabaseGone,
+    DatabaseReadOnly,
+    Error,
+    ForeignDatabase,
+    InvalidRequest,
+)
+from lionstudio.store.dialect import Connection, ConnectionLost, Params, Row, Watch
+from lionstudio.store.migrate import create_or_upgrade
+from lionstudio.store.sqlite_watch import SqliteWatch
+
+APPLICATION_ID = 0x4C695374  # "LiSt", in every file that is ours
+HEADER_SIZE = 100
+APPLICATION_ID_AT = 68  # its place in the file header, see the SQLite file format
+WRITE_VERSION_AT, WAL_VERSION = 18, 2
+MAGIC = b"SQLite format 3\x00"
+
+BUSY_SECONDS = 5.0
+PRAGMAS = """
+    PRAGMA busy_timeout = 5000;
+    PRAGMA foreign_keys = ON;
+    PRAGMA synchronous = {synchronous};
+    PRAGMA wal_autocheckpoint = 1000;
+    PRAGMA temp_store = MEMORY;
+"""
+# Autocheckpoints never find a quiet moment when many processes write at once, so the log would grow without end. Past
+# this size whoever notices empties it, looking every few commits.
+WAL_LIMIT = 16 * 1024 * 1024
+WAL_LOOK_EVERY = 32
+
+
+def explain(error: apsw.Error, location: str) -> Error | None:
+    """Our name for what SQLite reports; None for what can only be a mistake in this program."""
+    extended = getattr(error, "extendedresult", 0)
+    match getattr(error, "result", 0) & 0xFF:
+        case apsw.SQLITE_BUSY | apsw.SQLITE_LOCKED | apsw.SQLITE_PROTOCOL:
+            return DatabaseBusy(f"The database {location} was busy for more than {BUSY_SECONDS:.0f} s.")
+        case apsw.SQLITE_FULL:
+            return DatabaseFull(f"There is no room left for the database {location}.")
+        case apsw.SQLITE_READONLY | apsw.SQLITE_PERM | apsw.SQLITE_AUTH:
+            return DatabaseReadOnly(f"The database {location} may only be read.")
+        case apsw.SQLITE_CANTOPEN | apsw.SQLITE_IOERR:
+            return DatabaseGone(f"The database {location} cannot be read or written ({error}).")
+        case apsw.SQLITE_CORRUPT | apsw.SQLITE_NOTADB:
+            return DatabaseDamaged(f"The file {location} is not a whole database ({error}).")
+        case apsw.SQLITE_TOOBIG:
+            return InvalidRequest("A single value may not be larger than 1 GB.")
+        case apsw.SQLITE_CONSTRAINT:
+            if extended == apsw.SQLITE_CONSTRAINT_TRIGGER:
+                return AppendOnly(f"{error}: history is kept as it was written.")
+            if extended in (apsw.SQLITE_CONSTRAINT_PRIMARYKEY, apsw.SQLITE_CONSTRAINT_UNIQUE):
+                return AlreadyExists(f"This is there already ({error}).")
+            return Conflict(f"The database refuses this ({error}).")
+    return None
+
+
+def _nearest_folder(path: Path) -> Path:
+    return next(folder for folder in path.absolute().parents if folder.exists())
+
+
+class SqliteConnection:
+    """One apsw connection with our settings."""
+
+    def __init__(self, path: Path, *, writing: bool, synchronous: str, create: bool = False) -> None:
+        flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
+        self._path = path
+        self._wal = f"{path}-wal"
+        self._commits = 0
+        try:
+            try:
+                self._raw = apsw.Connection(str(path), flags=flags, statementcachesize=256)
+                # Fetched, because apsw stops a script at its first row until someone asks for the next.
+                self._raw.execute(PRAGMAS.format(synchronous=synchronous)).fetchall()
+            except apsw.ReadOnlyError:
+                # A file we may only read is still worth reading.
+                self._raw = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY, statementcachesize=256)
+            if not writing:
+                self._raw.execute("PRAGMA query_only = ON")
+            self._cursor = self._raw.cursor()
+            self._identity = self._file_identity()
+        except apsw.Error as error:
+            raise self._explained(error) from error
+        if writing:
+            self._raw.set_busy_handler(self._wait_for_other_writers)
+        self._busy_until = 0.0
+
+    @property
+    def raw(self) -> apsw.Connection:
+        return self._raw
+
+    def all(self, sql: str, params: Params) -> list[Row]:
+        try:
+            return self._cursor.execute(sql, params).fetchall()
+        except apsw.Error as error:
+            raise self._explained(error) from error
+
+    def run(self, sql: str, params: Params) -> int:
+        try:
+            self._cursor.execute(sql, params)
+        except apsw.Error as error:
+            raise self._explained(error) from error
+        return self._raw.changes()
+
+    def many(self, sql: str, rows: Iterable[Params]) -> None:
+        try:
+            self._cursor.executemany(sql, rows)
+        except apsw.Error as error:
+            raise self._explained(error) from error
+
+    def script(self, sql: str) -> None:
+        self.all(sql, {})
+
+    def begin_read(self) -> None:
+        self.all("BEGIN", {})
+
+    def begin_write(self) -> None:
+        # A deleted or replaced file would take our rows into nowhere without any error from SQLite.
+        if self._file_identity() != self._identity:
+            raise ConnectionLost(f"The database file {self._path} was removed or replaced.")
+        self.all("BEGIN IMMEDIATE", {})
+
+    def commit(self) -> None:
+        self.all("COMMIT", {})
+        self._commits += 1
+        if self._commits % WAL_LOOK_EVERY == 0:
+            self._bound_wal()
+
+    def rollback(self) -> None:
+        self.all("ROLLBACK", {})
+
+    def savepoint(self) -> None:
+        self.all("SAVEPOINT use_case", {})
+
+    def release(self) -> None:
+        self.all("RELEASE use_case", {})
+
+    def rollback_to_savepoint(self) -> None:
+        self.all("ROLLBACK TO use_case; RELEASE use_case", {})
+
+    @property
+    def in_transaction(self) -> bool:
+        return self._raw.in_transaction
+
+    def close(self) -> None:
+        self._raw.close()
+
+    def _file_identity(self) -> tuple[int, int] | None:
+        try:
+            status = os.stat(self._path)
+        except OSError:
+            return None
+        return status.st_dev, status.st_ino
+
+    def _wait_for_other_writers(self, tries: int) -> bool:
+        # Fairer than busy_timeout: the worst wait among 50 writers was 0.1 s instead of 0.8 s.
+        now = time.monotonic()
+        if tries == 0:
+            self._busy_until = now + BUSY_SECONDS
+        elif now > self._busy_until:
+            return False
+        time.sleep(min(0.001 * (1 + random.random()) * 1.15 ** min(tries, 25), 0.02))
+        return True
+
+    def _bound_wal(self) -> None:
+        try:
+            if os.stat(self._wal).st_size > WAL_LIMIT:
+                self._raw.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+        except (OSError, apsw.BusyError):
+            pass  # no log at all, or someone else is emptying it
+
+    def _explained(self, error: apsw.Error) -> BaseException:
+        return explain(error, str(self._path)) or error
+
+
+def copy_database(source: apsw.Connection, target: Path) -> None:
+    """Copy a live database into `target`, as of one moment."""
+    copy = apsw.Connection(str(target))
+    try:
+        with copy.backup("main", source, "main") as backup:
+            while not backup.done:
+                backup.step(1000)
+    finally:
+        copy.close()
+
+
+class SqliteDialect:
+    """One SQLite file."""
+
+    name = "sqlite"
+    database_id = ""
+    local = True
+    lock_session: str | None = None  # a write transaction already keeps every other writer out
+    news_lock: str | None = None
+    news_call: str | None = None  # the file watch wakes who listens
+    same_size = "length(embedding) = length(:vector)"
+    migration_lock: str | None = None
+    list_tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+
+    def __init__(self, path: Path, *, synchronous: str = "NORMAL", backups: Path | None = None) -> None:
+        self.path = path
+        self.location = str(path)
+        self._synchronous = synchronous
+        self._backups = backups
+        self._ours = False
+        self._vectors: bool | None = None
+
+    def connect(self, *, writing: bool) -> Connection:
+        if not self.path.exists():
+            raise DatabaseGone(f"There is no database file {self.path}.")
+        if self._ours is False:
+            self.require_ours()
+        return SqliteConnection(self.path, writing=writing, synchronous=self._synchronous)
+
+    def prepare(self) -> None:
+        if self.path.is_dir():
+            raise DatabaseGone(
+                f"{self.path} is a folder, not a database file.", hint="Give the path of a file: LIONAGI_DB=…/state.db"
+            )
+        if machine.is_network_filesystem(_nearest_folder(self.path)):
+            raise DatabaseGone(
+                f"{self.path} is on a network file system, where SQLite loses data.",
+                hint="Use a local disk, or a PostgreSQL server: LIONAGI_DB=postgresql://…",
+            )
+        if not self.path.exists() or self.path.stat().st_size == 0:
+            self._create()
+        self.require_ours()
+        self._require_wal()
+        create_or_upgrade(self)
+
+    def require_ours(self) -> None:
+        """Raise unless the file is ours, reading its header only: a file that is not ours is never touched."""
+        try:
+            with open(self.path, "rb") as file:
+                header = file.read(HEADER_SIZE)
+        except OSError as error:
+            raise DatabaseGone(f"The database {self.path} cannot be opened ({error.strerror}).") from error
+        if len(header) < HEADER_SIZE or not header.startswith(MAGIC):
+            raise DatabaseDamaged(f"The file {self.path} is not an SQLite database.")
+        (application_id,) = struct.unpack_from(">I", header, APPLICATION_ID_AT)
+        if application_id != APPLICATION_ID:
+            raise ForeignDatabase(
+                f"{self.path} belongs to another program and is never written.",
+                hint=f"Bring its runs in with: li state import-db {self.path}",
+            )
+        self._ours = True
+
+    def _create(self) -> None:
+        """Make an empty file ours. In rollback mode, so that the header says so before anyone can meet the file."""
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise DatabaseReadOnly(f"The folder {self.path.parent} cannot be made ({error.strerror}).") from error
+        connection = SqliteConnection(self.path, writing=True, synchronous=self._synchronous, create=True)
+        try:
+            connection.all("BEGIN EXCLUSIVE", {})
+            if not connection.all("SELECT 1 FROM sqlite_master LIMIT 1", {}):
+                connection.script(f"PRAGMA application_id = {APPLICATION_ID}")
+            connection.commit()
+        finally:
+            connection.close()
+
+    def _require_wal(self) -> None:
+        """Switch a new file to WAL. That needs the file for oneself, so while others open it too it is tried again."""
+        with open(self.path, "rb") as file:
+            if file.read(HEADER_SIZE)[WRITE_VERSION_AT] == WAL_VERSION:
+                return
+        give_up = time.monotonic() + BUSY_SECONDS
+        while True:
+            connection = SqliteConnection(self.path, writing=True, synchronous=self._synchronous)
+            try:
+                connection.script("PRAGMA journal_mode = WAL")
+                return
+            except DatabaseBusy:
+                if time.monotonic() > give_up:
+                    raise
+            finally:
+                connection.close()
+
+    def watch(self) -> Watch:
+        return SqliteWatch(self.path, SqliteConnection(self.path, writing=False, synchronous=self._synchronous))
+
+    def embedding_in(self, vector: Sequence[float]) -> Any:
+        return struct.pack(f"<{len(vector)}f", *vector)
+
+    def embedding_out(self, stored: Any) -> tuple[float, ...]:
+        return struct.unpack(f"<{len(stored) // 4}f", stored)
+
+    def nearest(self, connection: Connection) -> str | None:
+        if not isinstance(connection, SqliteConnection):
+            return None
+        with suppress(ImportError, apsw.Error):
+            import sqlite_vec
+
+            connection.raw.enable_load_extension(True)
+            connection.raw.load_extension(sqlite_vec.loadable_path())
+            connection.raw.enable_load_extension(False)
+            return "vec_distance_cosine(embedding, :vector)"
+        return None
+
+    def back_up_before_upgrade(self, connection: Connection, version: int) -> None:
+        folder = self._backups or self.path.parent / "backups"
+        folder.mkdir(parents=True, exist_ok=True)
+        target = folder / f"{self.path.stem}-before-upgrade-from-{version:04}.db"
+        if isinstance(connection, SqliteConnection):
+            copy_database(connection.raw, target)

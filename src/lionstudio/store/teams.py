@@ -1,0 +1,240 @@
+"""Teams and what their members wrote to each other."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from lionstudio.domain.session import Session
+from lionstudio.domain.team import ALL_RECIPIENTS, Team, TeamMessage, TeamStatus
+from lionstudio.store.database import Tx
+from lionstudio.store.dialect import Row
+from lionstudio.store.encoding import json_in, json_out, optional_json_in, text_in, texts_in
+from lionstudio.store.sessions import SELECT_SESSION, to_session
+
+SELECT_TEAM = "SELECT id, name, created_at, updated_at, members, status, node_metadata FROM teams "
+FIND_TEAM = SELECT_TEAM + "WHERE id = :team_id"
+# Names are not unique: the one in use wins, then the newest.
+FIND_BY_NAME = SELECT_TEAM + "WHERE name = :name ORDER BY status, created_at DESC, id DESC LIMIT 1"
+# Writing a row as it is keeps other writers of the same row away until this use case is done, on both databases.
+LOCK_TEAM = "UPDATE teams SET status = status WHERE id = :team_id"
+
+
+def _team(row: Row) -> Team:
+    columns: list[Any] = [*row[:4], tuple(json_out(row[4])), TeamStatus(row[5]), json_out(row[6])]
+    return Team(*columns)
+
+
+def find(tx: Tx, team_id: str, *, lock: bool = False) -> Team | None:
+    """The team of this id, kept from other writers if asked."""
+    if lock:
+        tx.run(LOCK_TEAM, team_id=text_in(team_id))
+    row = tx.one(FIND_TEAM, team_id=text_in(team_id))
+    return None if row is None else _team(row)
+
+
+def find_by_name(tx: Tx, name: str) -> Team | None:
+    """The newest team of this name, an active one before an archived one."""
+    row = tx.one(FIND_BY_NAME, name=text_in(name))
+    return None if row is None else _team(row)
+
+
+def list_newest(tx: Tx, *, status: TeamStatus | None, before: tuple[float, str] | None, limit: int) -> list[Team]:
+    """Teams newest first, from the one after `before`."""
+    conditions: list[str] = []
+    params: dict[str, Any] = {}
+    if before is not None:
+        conditions.append("(created_at, id) < (:before_at, :before_id)")
+        params |= {"before_at": before[0], "before_id": before[1]}
+    if status is not None:
+        conditions.append("status = :status")
+        params["status"] = status
+    where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
+    sql = f"{SELECT_TEAM} {where} ORDER BY created_at DESC, id DESC LIMIT :limit"
+    return [_team(row) for row in tx.all(sql, **params, limit=limit)]
+
+
+def team_as_stored(team: Team) -> Team:
+    """The team as it will come back: texts that both databases take, each member once."""
+    texts, node_metadata = texts_in(team.node_metadata, {"name": team.name})
+    return replace(
+        team,
+        name=texts["name"] or "",
+        members=_names(team.members),
+        node_metadata=json_out(optional_json_in(node_metadata)),
+    )
+
+
+INSERT_TEAM = """
+    INSERT INTO teams (id, name, created_at, updated_at, member_count, members, node_metadata, status)
+    VALUES (:id, :name, :created_at, :updated_at, :member_count, :members, :node_metadata, :status)
+    ON CONFLICT (id) DO NOTHING
+"""
+UPDATE_TEAM = """
+    UPDATE teams
+       SET name = :name, created_at = :created_at, updated_at = :updated_at, member_count = :member_count,
+           members = :members, node_metadata = :node_metadata, status = :status
+     WHERE id = :id
+"""
+TOUCH_TEAM = "UPDATE teams SET updated_at = :at WHERE id = :team_id AND updated_at < :at"
+DELETE_TEAM = "DELETE FROM teams WHERE id = :team_id"
+
+
+def insert(tx: Tx, team: Team) -> bool:
+    """Store a team unless its id is taken; whether it was new."""
+    return tx.run(INSERT_TEAM, **_team_params(team)) == 1
+
+
+def update(tx: Tx, team: Team) -> None:
+    """Store a team over the row that has its id."""
+    tx.run(UPDATE_TEAM, **_team_params(team))
+
+
+def touch(tx: Tx, team_id: str, *, at: float) -> None:
+    """A message came in."""
+    tx.run(TOUCH_TEAM, team_id=team_id, at=at)
+
+
+def delete(tx: Tx, team_id: str) -> None:
+    """Forget a team and, with it, its messages (R113)."""
+    tx.run(DELETE_TEAM, team_id=team_id)
+
+
+def _team_params(team: Team) -> dict[str, Any]:
+    return {
+        "id": team.id,
+        "name": team.name,
+        "created_at": team.created_at,
+        "updated_at": team.updated_at,
+        "member_count": team.member_count,
+        "members": json_in(list(team.members), what="list of members"),
+        "node_metadata": optional_json_in(team.node_metadata),
+        "status": team.status,
+    }
+
+
+MESSAGE_COLUMNS = """
+    message.id, message.team_id, message.created_at, message.sender, message.content, message.recipient,
+    message.summary, message.read_by, message.session_id
+"""
+SELECT_MESSAGE = f"SELECT {MESSAGE_COLUMNS} FROM team_messages AS message "
+FIND_MESSAGE = SELECT_MESSAGE + "WHERE message.id = :message_id"
+LOCK_MESSAGE = "UPDATE team_messages SET recipient = recipient WHERE id = :message_id"
+LIST_MESSAGES = f"""
+    {SELECT_MESSAGE}
+     WHERE message.team_id = :team_id AND (message.created_at, message.id) > (:after_at, :after_id) {{condition}}
+     ORDER BY message.created_at, message.id
+     LIMIT :limit
+"""
+FOR_MEMBER = f"""
+       AND (message.recipient = :member OR (message.recipient = '{ALL_RECIPIENTS}' AND message.sender <> :member))
+"""
+FROM_THE_FIRST = (-1e300, "")
+OF_SESSION = f"""
+    {SELECT_MESSAGE}
+     WHERE message.session_id = :session_id ORDER BY message.created_at, message.id LIMIT :limit
+"""
+BESIDE_SESSION = f"""
+    {SELECT_MESSAGE}
+     WHERE message.team_id IN (SELECT own.team_id FROM team_messages AS own WHERE own.session_id = :session_id)
+       AND message.created_at >= :since AND message.created_at <= :until
+     ORDER BY message.created_at, message.id
+     LIMIT :limit
+"""
+RUNS_OF_TEAM = f"""
+    {SELECT_SESSION}
+     WHERE session.id IN (SELECT message.session_id FROM team_messages AS message WHERE message.team_id = :team_id)
+     ORDER BY session.created_at DESC, session.id DESC
+     LIMIT :limit
+"""
+
+
+def _message(row: Row) -> TeamMessage:
+    columns: list[Any] = [*row[:7], tuple(json_out(row[7])), row[8]]
+    return TeamMessage(*columns)
+
+
+def find_message(tx: Tx, message_id: str, *, lock: bool = False) -> TeamMessage | None:
+    """The message of this id, kept from other writers if asked."""
+    if lock:
+        tx.run(LOCK_MESSAGE, message_id=text_in(message_id))
+    row = tx.one(FIND_MESSAGE, message_id=text_in(message_id))
+    return None if row is None else _message(row)
+
+
+def list_messages(
+    tx: Tx, team_id: str, *, member: str | None = None, after: tuple[float, str] | None, limit: int
+) -> list[TeamMessage]:
+    """A team's messages, or those for one member, oldest first, from the one after `after`."""
+    after_at, after_id = FROM_THE_FIRST if after is None else after
+    sql = LIST_MESSAGES.format(condition="" if member is None else FOR_MEMBER)
+    params = {} if member is None else {"member": text_in(member)}
+    rows = tx.all(sql, team_id=team_id, after_at=after_at, after_id=after_id, limit=limit, **params)
+    return [_message(row) for row in rows]
+
+
+def list_messages_of_session(tx: Tx, session_id: str, *, limit: int) -> list[TeamMessage]:
+    """What was sent to teams from within a session, oldest first."""
+    return [_message(row) for row in tx.all(OF_SESSION, session_id=session_id, limit=limit)]
+
+
+def list_messages_beside_session(
+    tx: Tx, session_id: str, *, since: float, until: float, limit: int
+) -> list[TeamMessage]:
+    """What anyone wrote, in a span of time, in the teams a session wrote to; oldest first."""
+    rows = tx.all(BESIDE_SESSION, session_id=session_id, since=since, until=until, limit=limit)
+    return [_message(row) for row in rows]
+
+
+def list_runs(tx: Tx, team_id: str, *, limit: int) -> list[Session]:
+    """Sessions that wrote to a team, newest first (R122)."""
+    return [to_session(row) for row in tx.all(RUNS_OF_TEAM, team_id=team_id, limit=limit)]
+
+
+INSERT_MESSAGE = """
+    INSERT INTO team_messages (id, team_id, created_at, sender, recipient, content, summary, read_by, session_id)
+    VALUES (:id, :team_id, :created_at, :sender, :recipient, :content, :summary, :read_by, :session_id)
+    ON CONFLICT (id) DO NOTHING
+"""
+UPDATE_MESSAGE = "UPDATE team_messages SET read_by = :read_by, session_id = :session_id WHERE id = :id"
+
+
+def message_as_stored(message: TeamMessage) -> TeamMessage:
+    """The message as it will come back: texts that both databases take, each reader once."""
+    return replace(
+        message,
+        sender=text_in(message.sender) or "",
+        recipient=text_in(message.recipient) or "",
+        content=text_in(message.content) or "",
+        summary=text_in(message.summary),
+        read_by=_names(message.read_by),
+    )
+
+
+def insert_message(tx: Tx, message: TeamMessage) -> bool:
+    """Store a message unless its id is taken; whether it was new."""
+    inserted = tx.run(
+        INSERT_MESSAGE,
+        id=message.id,
+        team_id=message.team_id,
+        created_at=message.created_at,
+        sender=message.sender,
+        recipient=message.recipient,
+        content=message.content,
+        summary=message.summary,
+        read_by=_readers_in(message),
+        session_id=message.session_id,
+    )
+    return inserted == 1
+
+
+def update_message(tx: Tx, message: TeamMessage) -> None:
+    """Store who has read a message and where it was sent from; the rest of it never changes."""
+    tx.run(UPDATE_MESSAGE, id=message.id, read_by=_readers_in(message), session_id=message.session_id)
+
+
+def _readers_in(message: TeamMessage) -> str:
+    return json_in(list(message.read_by), what="list of readers")
+
+
+def _names(names: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(text_in(name) or "" for name in names))

@@ -1,0 +1,46 @@
+"""What a session consumed, by model."""
+
+from lionstudio.domain.usage import Usage
+from lionstudio.store.database import Tx
+from lionstudio.store.encoding import text_in
+
+ADD_USAGE = """
+    INSERT INTO session_usage AS usage (
+        session_id, model, input_tokens, cache_read_tokens, cache_write_tokens, output_tokens, reasoning_tokens,
+        cost_usd)
+    VALUES (
+        :session_id, :model, :input_tokens, :cache_read_tokens, :cache_write_tokens, :output_tokens,
+        :reasoning_tokens, :cost_usd)
+    ON CONFLICT (session_id, model) DO UPDATE
+       SET input_tokens = usage.input_tokens + excluded.input_tokens,
+           cache_read_tokens = usage.cache_read_tokens + excluded.cache_read_tokens,
+           cache_write_tokens = usage.cache_write_tokens + excluded.cache_write_tokens,
+           output_tokens = usage.output_tokens + excluded.output_tokens,
+           reasoning_tokens = usage.reasoning_tokens + excluded.reasoning_tokens,
+           cost_usd = CASE WHEN excluded.cost_usd IS NULL THEN usage.cost_usd
+                           ELSE COALESCE(usage.cost_usd, 0) + excluded.cost_usd END
+"""
+LIST_USAGE = """
+    SELECT model, input_tokens, cache_read_tokens, cache_write_tokens, output_tokens, reasoning_tokens, cost_usd
+      FROM session_usage WHERE session_id = :session_id ORDER BY model
+"""
+
+
+def add(tx: Tx, session_id: str, model: str, usage: Usage) -> None:
+    """Add to what a session consumed of a model."""
+    tx.run(
+        ADD_USAGE,
+        session_id=session_id,
+        model=text_in(model),
+        input_tokens=usage.input_tokens,
+        cache_read_tokens=usage.cache_read_tokens,
+        cache_write_tokens=usage.cache_write_tokens,
+        output_tokens=usage.output_tokens,
+        reasoning_tokens=usage.reasoning_tokens,
+        cost_usd=usage.cost_usd,
+    )
+
+
+def by_model(tx: Tx, session_id: str) -> dict[str, Usage]:
+    """A session's usage, model by model."""
+    return {row[0]: Usage(*row[1:]) for row in tx.all(LIST_USAGE, session_id=session_id)}

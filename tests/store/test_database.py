@@ -1,0 +1,258 @@
+"""Transactions: whole or not at all, shared commits, readers that wait for nobody."""
+
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from lionstudio.domain.change import Topic
+from lionstudio.store.database import Database, Tx
+from lionstudio.store.open import open_database
+from tests.waiting import wait_until
+
+INSERT = "INSERT INTO schema_meta (key, value) VALUES (:key, :value)"
+COUNT = "SELECT count(*) FROM schema_meta WHERE key LIKE 'test-%'"
+DEADLINE = 20.0
+# How many commits another connection can see: SQLite counts them, PostgreSQL stamps a row at each.
+COMMITS = {
+    "sqlite": "PRAGMA data_version",
+    "postgres": "SELECT count(DISTINCT value) FROM schema_meta WHERE key LIKE 'test-%'",
+}
+
+
+def put(tx: Tx, name: str) -> None:
+    stamp = "x" if tx.dialect.name == "sqlite" else tx.value("SELECT pg_current_xact_id()::text")
+    tx.run(INSERT, key=f"test-{name}", value=stamp)
+
+
+def count(db: Database) -> int:
+    with db.read() as tx:
+        return int(tx.value(COUNT))
+
+
+def test_a_write_is_there_when_its_block_ends(db: Database) -> None:
+    with db.write() as tx:
+        put(tx, "a")
+    assert count(db) == 1
+
+
+def test_a_write_that_raises_leaves_nothing(db: Database) -> None:
+    with pytest.raises(ZeroDivisionError), db.write() as tx:
+        put(tx, "a")
+        tx.tell(Topic.SESSION, "s", at=1.0)
+        raise ZeroDivisionError
+    assert count(db) == 0
+    with db.read() as tx:
+        assert tx.value("SELECT count(*) FROM changes") == 0
+
+
+def test_a_read_sees_one_moment_whatever_is_committed_meanwhile(db: Database) -> None:
+    with db.read() as reader:
+        assert reader.value(COUNT) == 0
+        with db.write() as writer:
+            put(writer, "a")
+        assert reader.value(COUNT) == 0
+    assert count(db) == 1
+
+
+def test_a_read_does_not_wait_for_a_writer(db: Database) -> None:
+    with db.write() as writer:
+        put(writer, "a")
+        seen: list[int] = []
+        reader = threading.Thread(target=lambda: seen.append(count(db)))
+        reader.start()
+        reader.join(DEADLINE)
+    assert seen == [0]
+
+
+def test_a_read_cannot_write(db: Database) -> None:
+    with pytest.raises(Exception, match=r"(?i)read"), db.read() as tx:
+        put(tx, "a")
+    assert count(db) == 0
+
+
+def test_a_write_inside_a_write_is_refused_instead_of_waiting_for_itself(db: Database) -> None:
+    with pytest.raises(RuntimeError, match="inside a write"), db.write(), db.write():
+        pass
+    with db.write() as tx:
+        put(tx, "after")
+    assert count(db) == 1
+
+
+class Crowd:
+    """Threads that write one after another inside the transaction of the first."""
+
+    def __init__(self, db: Database) -> None:
+        self.db = db
+        self.errors: dict[str, BaseException] = {}
+        self._threads: list[threading.Thread] = []
+        self._queue = db._writer._queue
+
+    def join_in(self, name: str, *, fails: bool = False) -> None:
+        thread = threading.Thread(target=self._write, args=(name, fails))
+        already = len(self._queue)
+        thread.start()
+        self._threads.append(thread)
+        wait_until(lambda: len(self._queue) > already)
+
+    def _write(self, name: str, fails: bool) -> None:
+        try:
+            with self.db.write() as tx:
+                put(tx, name)
+                if fails:
+                    raise ZeroDivisionError(name)
+        except BaseException as error:
+            self.errors[name] = error
+
+    def go_home(self) -> None:
+        for thread in self._threads:
+            thread.join(DEADLINE)
+            assert not thread.is_alive()
+
+
+def test_concurrent_writes_share_one_commit(db: Database) -> None:
+    look = db.dialect.connect(writing=False)
+    crowd = Crowd(db)
+    before = look.all(COMMITS[db.dialect.name], {})[0][0]
+    with db.write() as tx:
+        put(tx, "first")
+        crowd.join_in("second")
+        crowd.join_in("third")
+    crowd.go_home()
+    commits = look.all(COMMITS[db.dialect.name], {})[0][0] - before
+    look.close()
+    assert (count(db), commits) == (3, 1)
+
+
+@pytest.mark.parametrize("failing", ["second", "third"])
+def test_a_write_that_fails_in_a_shared_commit_fails_alone(db: Database, failing: str) -> None:
+    crowd = Crowd(db)
+    with db.write() as tx:
+        put(tx, "first")
+        for name in ("second", "third", "fourth"):
+            crowd.join_in(name, fails=name == failing)
+    crowd.go_home()
+    assert list(crowd.errors) == [failing]
+    assert count(db) == 3
+
+
+def test_the_first_of_a_crowd_may_fail_without_harming_the_others(db: Database) -> None:
+    crowd = Crowd(db)
+    with pytest.raises(ZeroDivisionError), db.write() as tx:
+        put(tx, "first")
+        crowd.join_in("second")
+        crowd.join_in("third")
+        raise ZeroDivisionError
+    crowd.go_home()
+    assert (count(db), crowd.errors) == (2, {})
+
+
+def test_a_refused_statement_in_a_shared_commit_undoes_only_its_own_use_case(db: Database) -> None:
+    with db.write() as tx:
+        put(tx, "taken")
+    crowd = Crowd(db)
+    with db.write() as tx:
+        put(tx, "first")
+        crowd.join_in("taken")
+        crowd.join_in("third")
+    crowd.go_home()
+    assert list(crowd.errors) == ["taken"]
+    assert count(db) == 3
+
+
+def test_no_write_returns_before_the_shared_commit(db: Database) -> None:
+    """Acknowledged means stored: whoever hands the transaction on waits for the last of the group."""
+    returned = threading.Event()
+    crowd = Crowd(db)
+
+    def first() -> None:
+        with db.write() as tx:
+            put(tx, "first")
+            started.set()
+            go_on.wait(DEADLINE)
+        returned.set()
+
+    started, go_on, hold, inside = (threading.Event() for _ in range(4))
+
+    def second() -> None:
+        with db.write() as tx:
+            put(tx, "second")
+            inside.set()
+            hold.wait(DEADLINE)
+
+    threads = [threading.Thread(target=first), threading.Thread(target=second)]
+    threads[0].start()
+    started.wait(DEADLINE)
+    threads[1].start()
+    wait_until(lambda: len(crowd._queue) == 1)
+    go_on.set()
+    assert inside.wait(DEADLINE)
+    assert not returned.is_set()
+    assert count(db) == 0
+    hold.set()
+    for thread in threads:
+        thread.join(DEADLINE)
+    assert (returned.is_set(), count(db)) == (True, 2)
+
+
+def test_many_threads_write_without_losing_anything(db: Database) -> None:
+    def work(number: int) -> None:
+        for turn in range(25):
+            with db.write() as tx:
+                put(tx, f"{number}-{turn}")
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(DEADLINE)
+    assert count(db) == 200
+
+
+def test_the_child_of_a_fork_writes_on_a_connection_of_its_own(db: Database) -> None:
+    with db.write() as tx:
+        put(tx, "before")
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            with db.write() as tx:
+                put(tx, "child")
+            code = 0
+        finally:
+            os._exit(code)
+    with db.write() as tx:
+        put(tx, "parent")
+    assert os.waitpid(pid, 0)[1] == 0
+    assert count(db) == 3
+
+
+def test_opening_twice_gives_the_same_database(location: str, db: Database) -> None:
+    with db.write() as tx:
+        put(tx, "a")
+    again = open_database(location)
+    try:
+        assert count(again) == 1
+        assert again.dialect.database_id == db.dialect.database_id != ""
+    finally:
+        again.close()
+
+
+def test_sqlite_is_set_up_as_promised(sqlite_path: Path) -> None:
+    db = open_database(str(sqlite_path))
+    try:
+        with db.read() as tx:
+            found = {
+                name: tx.value(f"PRAGMA {name}")
+                for name in ("journal_mode", "wal_autocheckpoint", "busy_timeout", "synchronous", "foreign_keys")
+            }
+    finally:
+        db.close()
+    assert found == {
+        "journal_mode": "wal",
+        "wal_autocheckpoint": 1000,
+        "busy_timeout": 5000,
+        "synchronous": 1,
+        "foreign_keys": 1,
+    }
