@@ -1,0 +1,80 @@
+"""FRONT DOOR: PYTHON. Reading what was recorded: the other half of the SDK."""
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from lionstudio.domain.conversation import Branch, Message
+from lionstudio.domain.errors import InvalidRequest
+from lionstudio.domain.session import Session
+from lionstudio.domain.session_list import Sort, parse_filter
+from lionstudio.domain.words import parse_word
+from lionstudio.recorders.spool import replay_left_behind
+from lionstudio.services.branches import list_branches
+from lionstudio.services.context import open_context
+from lionstudio.services.messages import PAGE, Similar, find_similar, list_messages
+from lionstudio.services.session_list import list_sessions
+from lionstudio.services.sessions import get_session
+from lionstudio.settings import load_settings
+
+
+class SessionPage(list[Session]):
+    """Runs, and in `next_cursor` where the next page begins."""
+
+    next_cursor: str | None = None
+
+
+class Reader:
+    """An open database to read from; use it as a context manager or call `close`."""
+
+    def __init__(self, db: str | os.PathLike[str] | None = None) -> None:
+        settings = load_settings(db=None if db is None else os.fspath(db))
+        self._ctx = open_context(settings)
+        replay_left_behind(self._ctx, settings.spool, settings.db)
+
+    def sessions(
+        self, *, sort: str = Sort.ACTIVE.value, cursor: str | None = None, limit: int = 100, **filters: Any
+    ) -> SessionPage:
+        """Runs, running first, then newest.
+
+        Filters are status, kind, source, health, agent, playbook, show, since, search and view.
+        """
+        order = parse_word(Sort, sort, what="order")
+        page = list_sessions(self._ctx, parse_filter(filters), sort=order, cursor=cursor, limit=limit)
+        found = SessionPage(page.items)
+        found.next_cursor = page.next_cursor
+        return found
+
+    def session(self, session_id: str) -> Session:
+        """One run; raises SessionNotFound."""
+        return get_session(self._ctx, session_id)
+
+    def messages(
+        self, session_id: str, branch_id: str | None = None, after: int = 0, limit: int = PAGE
+    ) -> list[Message]:
+        """A run's messages, or a branch's whole history through its forks, from position `after` + 1."""
+        return list_messages(self._ctx, session_id, branch_id, after=after, limit=limit)
+
+    def branches(self, session_id: str) -> list[Branch]:
+        """A run's branches, oldest first."""
+        return list_branches(self._ctx, session_id)
+
+    def similar(self, vector: Sequence[float], limit: int = 10) -> list[Similar]:
+        """The messages whose embeddings are nearest to a vector, nearest first."""
+        if not vector:
+            raise InvalidRequest("A vector needs at least one number.")
+        return find_similar(self._ctx, vector, limit=limit)
+
+    def close(self) -> None:
+        self._ctx.db.close()
+
+    def __enter__(self) -> "Reader":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def open(db: str | os.PathLike[str] | None = None) -> Reader:
+    """Open a database to read from, by default the one that `record` writes to; raises Unavailable."""
+    return Reader(db)

@@ -1,0 +1,1 @@
+"""LIVE RUNS IN. Watch a run as it happens. Imports domain and services."""
