@@ -41,7 +41,7 @@ def list_sessions(
     limit = max(1, min(limit, PAGE_LIMIT))
     start = None if cursor is None else decode_cursor(cursor)
     with ctx.db.read() as tx:
-        question = session_list.ask(wanted, now=ctx.now())
+        question = session_list.ask(tx, wanted, now=ctx.now())
         rows: list[tuple[int, Session]] = []
         for number, group in _groups(ctx, tx, question, wanted.health, sort):
             if start is not None and number > start.group:

@@ -47,7 +47,7 @@ REMEMBER_TRIMMED = """
 def trim(tx: Tx, *, now: float) -> int:
     """Forget changes that are both old and many; how many rows went. The newest always stays."""
     _, newest = span(tx)
-    keep_from = newest - KEEP_ROWS
+    keep_from = newest - max(KEEP_ROWS, 1)  # with the newest gone, SQLite would give its number again
     if keep_from <= 0:
         return 0
     end = tx.value(FIND_TRIM_END, keep_from=keep_from, keep_since=now - KEEP_SECONDS, at_most=TRIM_AT_MOST)

@@ -5,15 +5,16 @@ import threading
 import weakref
 from collections import deque
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from types import TracebackType
 from typing import Any
 
 from lionstudio.domain.change import Topic
+from lionstudio.domain.errors import DatabaseGone
 from lionstudio.store.dialect import Connection, ConnectionLost, Dialect, Row, Watch
 
 GROUP_LIMIT = 64  # use cases that may share one commit; bounds how long the first of them waits
-IDLE_READERS = 4  # reading connections kept for the next read
+IDLE_CONNECTIONS = 4  # kept for the next transaction
 
 INSERT_NEWS = """
     INSERT INTO changes (at, topic, entity_id, session_id) VALUES (:at, :topic, :entity_id, :session_id)
@@ -279,7 +280,9 @@ class _Writer:
         self._pass_turn()
 
 
-class _WriteScope:
+class _SharedWrite:
+    """A write on the one connection that all writers of this process share."""
+
     __slots__ = ("_tx", "_writer")
 
     def __init__(self, writer: _Writer) -> None:
@@ -296,27 +299,36 @@ class _WriteScope:
             self._writer.fail(error)
 
 
-class _ReadScope:
-    __slots__ = ("_connection", "_readers")
+class _OwnTransaction:
+    """A read, or a write, on a connection of its own."""
 
-    def __init__(self, readers: "_Readers") -> None:
-        self._readers = readers
+    __slots__ = ("_connection", "_pool", "_tx")
+
+    def __init__(self, pool: "_Pool") -> None:
+        self._pool = pool
 
     def __enter__(self) -> Tx:
-        self._connection = self._readers.take()
-        return Tx(self._connection, self._readers.dialect)
+        self._connection = self._pool.take()
+        self._tx = Tx(self._connection, self._pool.dialect)
+        return self._tx
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
-        self._readers.give_back(self._connection)
+        try:
+            if error is None and self._pool.writing:
+                self._tx.write_news()
+                self._connection.commit()
+        finally:
+            self._pool.give_back(self._connection)
 
 
-class _Readers:
-    """Reading connections. Each read sees one moment of the database and never waits for the writer."""
+class _Pool:
+    """Connections for transactions that run side by side."""
 
-    def __init__(self, dialect: Dialect) -> None:
+    def __init__(self, dialect: Dialect, *, writing: bool) -> None:
         self.dialect = dialect
+        self.writing = writing
         self._idle: list[Connection] = []
-        self._in_use = 0
+        self._users: list[int] = []  # threads that are inside, as often as they are
         self._state = threading.Condition()
         self._paused = False
 
@@ -324,17 +336,17 @@ class _Readers:
         with self._state:
             while self._paused:
                 self._state.wait()
-            self._in_use += 1
+            self._users.append(threading.get_ident())
             connection = self._idle.pop() if self._idle else None
         try:
             if connection is not None:
                 try:
-                    connection.begin_read()
+                    self._begin(connection)
                     return connection
                 except ConnectionLost:
                     connection.close()
-            connection = self.dialect.connect(writing=False)
-            connection.begin_read()
+            connection = self.dialect.connect(writing=self.writing)
+            self._begin(connection)
             return connection
         except BaseException:
             self._leave()
@@ -342,23 +354,13 @@ class _Readers:
 
     def give_back(self, connection: Connection) -> None:
         try:
-            connection.rollback()
+            if connection.in_transaction:
+                connection.rollback()
         except Exception:  # noqa: BLE001  a connection that cannot even roll back is of no use
             connection.close()
             self._leave()
             return
         self._leave(connection)
-
-    def _leave(self, connection: Connection | None = None) -> None:
-        with self._state:
-            self._in_use -= 1
-            self._state.notify_all()
-            if connection is None:
-                return
-            if len(self._idle) < IDLE_READERS:
-                self._idle.append(connection)
-                return
-        connection.close()
 
     def close(self) -> None:
         with self._state:
@@ -366,18 +368,38 @@ class _Readers:
         for connection in idle:
             connection.close()
 
-    def pause(self) -> None:
-        """Close every connection and keep new reads out until `resume`."""
+    def pause(self) -> bool:
+        """Close every connection and keep everyone out until `resume`; False if this very thread is inside."""
         with self._state:
+            if threading.get_ident() in self._users:
+                return False
             self._paused = True
-            while self._in_use:
+            while self._users:
                 self._state.wait()
         self.close()
+        return True
 
     def resume(self) -> None:
         with self._state:
             self._paused = False
             self._state.notify_all()
+
+    def _begin(self, connection: Connection) -> None:
+        if self.writing:
+            connection.begin_write()
+        else:
+            connection.begin_read()
+
+    def _leave(self, connection: Connection | None = None) -> None:
+        with self._state:
+            self._users.remove(threading.get_ident())
+            self._state.notify_all()
+            if connection is None:
+                return
+            if len(self._idle) < IDLE_CONNECTIONS:
+                self._idle.append(connection)
+                return
+        connection.close()
 
 
 class Database:
@@ -385,45 +407,81 @@ class Database:
 
     def __init__(self, dialect: Dialect) -> None:
         self.dialect = dialect
-        self._writer = _Writer(dialect)
-        self._readers = _Readers(dialect)
+        self._watches: weakref.WeakSet[Watch] = weakref.WeakSet()
+        self._begin_in_this_process()
         _OPEN.add(self)
 
-    def read(self) -> _ReadScope:
-        """A transaction that sees one moment and changes nothing."""
-        return _ReadScope(self._readers)
+    def _begin_in_this_process(self) -> None:
+        self._readers = _Pool(self.dialect, writing=False)
+        self._writers = _Pool(self.dialect, writing=True)
+        self._writer = _Writer(self.dialect)
 
-    def write(self) -> _WriteScope:
+    def read(self) -> AbstractContextManager[Tx]:
+        """A transaction that sees one moment, changes nothing and never waits for a writer."""
+        return _OwnTransaction(self._readers)
+
+    def write(self) -> AbstractContextManager[Tx]:
         """A transaction that is committed when the block ends, or undone if it raises.
 
-        Concurrent writes of one process may share a commit; each is in its own savepoint and fails alone.
+        Where the database has one writer at a time, concurrent writes of one process share a commit; each is in its
+        own savepoint and fails alone.
         """
-        return _WriteScope(self._writer)
+        return _SharedWrite(self._writer) if self.dialect.one_writer else _OwnTransaction(self._writers)
 
     def watch(self) -> Watch:
         """Something that wakes when anyone has committed."""
-        return self.dialect.watch()
+        watch = self.dialect.watch()
+        self._watches.add(watch)
+        return watch
 
     def close(self) -> None:
         self._writer.close()
+        self._writers.close()
         self._readers.close()
 
     def _before_fork(self) -> bool:
         """Close everything: the child of a fork must not inherit an open SQLite file or a server's socket."""
-        if not self._writer.pause():
-            return False
-        self._readers.pause()
+        paused: list[_Writer | _Pool] = []
+        for part in (self._writer, self._writers, self._readers):
+            if not part.pause():
+                for earlier in paused:
+                    earlier.resume()
+                return False
+            paused.append(part)
+        for watch in list(self._watches):
+            watch.pause()
         return True
 
     def _after_fork(self) -> None:
-        self._readers.resume()
-        self._writer.resume()
+        for watch in list(self._watches):
+            watch.resume()
+        for part in (self._readers, self._writers, self._writer):
+            part.resume()
 
-    def _after_fork_in_child(self) -> None:
+    def _after_fork_in_child(self, *, clean: bool) -> None:
         # Locks may have been held by threads that are not here, and closing an inherited connection harms the parent.
-        _INHERITED.extend((self._writer, self._readers))
-        self._writer = _Writer(self.dialect)
-        self._readers = _Readers(self.dialect)
+        _INHERITED.extend((self._writer, self._writers, self._readers))
+        if not clean:
+            self.dialect = Unusable(self.dialect)
+        self._begin_in_this_process()
+        for watch in list(self._watches):
+            watch.resume()
+
+
+class Unusable:
+    """Stands for a database that a fork tore out of an open transaction: nothing can be done with it any more."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self._dialect = dialect
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._dialect, name)
+
+    def connect(self, *, writing: bool) -> Connection:
+        raise DatabaseGone(
+            "This process was forked in the middle of a transaction, so it cannot use that database.",
+            hint="Fork outside of any use of the database.",
+        )
 
 
 _OPEN: "weakref.WeakSet[Database]" = weakref.WeakSet()
@@ -442,7 +500,7 @@ def _after_fork_in_parent() -> None:
 
 def _after_fork_in_child() -> None:
     for database in list(_OPEN):
-        database._after_fork_in_child()
+        database._after_fork_in_child(clean=database in _PAUSED)
     _PAUSED.clear()
 
 

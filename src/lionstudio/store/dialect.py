@@ -42,6 +42,14 @@ class Watch(Protocol):
         """Block until news may be there, at most `timeout` seconds; whether a look is worth it."""
         ...
 
+    def pause(self) -> None:
+        """Let go of the database before this process forks."""
+        ...
+
+    def resume(self) -> None:
+        """Take it up again, in the parent or in the child."""
+        ...
+
     def close(self) -> None: ...
 
 
@@ -52,6 +60,7 @@ class Dialect(Protocol):
     location: str  # for people, without a password
     database_id: str  # given to a database once, for ever; known after `prepare`
     local: bool  # whether whoever reads the database can look at the processes of who writes it
+    one_writer: bool  # whether only one transaction at a time may write, so that writers had better share commits
     lock_session: str | None  # run first in a use case that changes :session_id, so that two of them take turns
     news_lock: str | None  # run before the news are written, so that they become visible in the order of their numbers
     news_call: str | None  # run after the news are written, to wake who listens

@@ -1,7 +1,8 @@
 """PostgreSQL, through psycopg 3."""
 
+import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
@@ -162,20 +163,41 @@ class PostgresConnection:
 class PostgresWatch:
     """Listens for the call that every commit with news makes."""
 
-    def __init__(self, connection: PostgresConnection) -> None:
-        self._connection = connection
-        connection.script(f"LISTEN {CHANNEL}")
+    def __init__(self, connect: Callable[[], PostgresConnection]) -> None:
+        self._connect = connect
+        self._connection: PostgresConnection | None = None
+        self._inherited: list[object] = []  # what belongs to the parent of a fork: never used and never closed
+        self._pid = os.getpid()
+        self._listen()
 
     def wait(self, timeout: float) -> bool:
+        if self._connection is None:
+            self._listen()
+            return True  # something may have been missed meanwhile
         try:
             for _ in self._connection.raw.notifies(timeout=timeout, stop_after=1):
                 return True
         except psycopg.Error as error:
+            self.close()
             raise ConnectionLost(f"The database stopped answering ({_first_line(error)}).") from error
         return False
 
+    def pause(self) -> None:
+        """The socket stays the parent's: another thread may be waiting on it right now."""
+
+    def resume(self) -> None:
+        if self._pid != os.getpid():
+            self._inherited.append(self._connection)
+            self._connection, self._pid = None, os.getpid()
+
     def close(self) -> None:
-        self._connection.close()
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+
+    def _listen(self) -> None:
+        self._connection = self._connect()
+        self._connection.script(f"LISTEN {CHANNEL}")
 
 
 class PostgresDialect:
@@ -184,6 +206,9 @@ class PostgresDialect:
     name = "postgres"
     database_id = ""
     local = False
+    # Writers of other processes hold locks on rows. A transaction that several use cases share would keep the first
+    # one's locks while the next one waits for a row: two processes doing so wait for each other (ADR 0006).
+    one_writer = False
     lock_session: str | None = "SELECT 1 FROM sessions WHERE id = :session_id FOR UPDATE"
     # One writer at a time gives out numbers and commits, so a number is never visible before a lower one (ADR 0004).
     news_lock: str | None = f"SELECT pg_advisory_xact_lock({NEWS_LOCK})"
@@ -208,7 +233,7 @@ class PostgresDialect:
         create_or_upgrade(self)
 
     def watch(self) -> Watch:
-        return PostgresWatch(PostgresConnection(self._url, self.location, writing=False))
+        return PostgresWatch(lambda: PostgresConnection(self._url, self.location, writing=False))
 
     def embedding_in(self, vector: Sequence[float]) -> Any:
         return list(vector)

@@ -12,6 +12,7 @@ from typing import Any
 from lionstudio.domain.session import Session, SessionStatus
 from lionstudio.domain.session_list import SessionFilter, View
 from lionstudio.store.database import Tx
+from lionstudio.store.encoding import text_in
 from lionstudio.store.sessions import SELECT_SESSION, SESSION_COLUMNS, to_session, words_of
 
 WORDS_LIMIT = 8  # words of one search that are looked for
@@ -54,7 +55,11 @@ class Question:
         return replace(self, conditions=(*self.conditions, condition))
 
 
-def ask(wanted: SessionFilter, *, now: float) -> Question:
+ANY_ID_BEGINS = "SELECT 1 FROM sessions WHERE id >= :prefix AND id < :beyond LIMIT 1"
+ID_BEGINS = "session.id >= :id_prefix AND session.id < :id_beyond"
+
+
+def ask(tx: Tx, wanted: SessionFilter, *, now: float) -> Question:
     """The SQL of a filter, all but its health, which is judged outside of the database."""
     params: dict[str, Any] = {name: value for name in CONDITIONS if (value := getattr(wanted, name)) is not None}
     conditions = [CONDITIONS[name] for name in params]
@@ -63,8 +68,18 @@ def ask(wanted: SessionFilter, *, now: float) -> Question:
         conditions.append(VIEWS[wanted.view])
         params |= {"now": now} if ":now" in VIEWS[wanted.view] else {}
         group = ONE_GROUP.get(wanted.view, group)
-    words = tuple(sorted(set(words_of(wanted.search or "")), key=len, reverse=True)[:WORDS_LIMIT])
-    return Question(tuple(conditions), params, words, group)
+    text = (wanted.search or "").strip().casefold()
+    words = sorted(set(words_of(text)), key=len, reverse=True)[:WORDS_LIMIT]
+    if words and words != [text] and _begins_an_id(tx, text):
+        # Words end at a dash, ids do not: a text with dashes that an id begins with is meant as that id.
+        conditions.append(ID_BEGINS)
+        params |= {"id_prefix": text, "id_beyond": _beyond(text)}
+        words = []
+    return Question(tuple(conditions), params, tuple(words), group)
+
+
+def _begins_an_id(tx: Tx, text: str) -> bool:
+    return text_in(text) == text and tx.one(ANY_ID_BEGINS, prefix=text, beyond=_beyond(text)) is not None
 
 
 def list_group(

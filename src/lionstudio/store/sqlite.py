@@ -47,6 +47,8 @@ PRAGMAS = """
 # this size whoever notices empties it, looking every few commits.
 WAL_LIMIT = 16 * 1024 * 1024
 WAL_LOOK_EVERY = 32
+WAL_LOOK_AFTER_FAILURE = 512  # a long read keeps the log from being emptied; then trying often would only cost time
+WAL_PATIENCE = 0.1  # seconds, because everyone else waits meanwhile
 
 
 def explain(error: apsw.Error, location: str) -> Error | None:
@@ -85,7 +87,8 @@ class SqliteConnection:
         flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
         self._path = path
         self._wal = f"{path}-wal"
-        self._commits = 0
+        self._look_in = WAL_LOOK_EVERY
+        self._patience = BUSY_SECONDS
         try:
             try:
                 self._raw = apsw.Connection(str(path), flags=flags, statementcachesize=256)
@@ -141,9 +144,9 @@ class SqliteConnection:
 
     def commit(self) -> None:
         self.all("COMMIT", {})
-        self._commits += 1
-        if self._commits % WAL_LOOK_EVERY == 0:
-            self._bound_wal()
+        self._look_in -= 1
+        if not self._look_in:
+            self._look_in = self._bound_wal()
 
     def rollback(self) -> None:
         self.all("ROLLBACK", {})
@@ -175,18 +178,27 @@ class SqliteConnection:
         # Fairer than busy_timeout: the worst wait among 50 writers was 0.1 s instead of 0.8 s.
         now = time.monotonic()
         if tries == 0:
-            self._busy_until = now + BUSY_SECONDS
+            self._busy_until = now + self._patience
         elif now > self._busy_until:
             return False
         time.sleep(min(0.001 * (1 + random.random()) * 1.15 ** min(tries, 25), 0.02))
         return True
 
-    def _bound_wal(self) -> None:
+    def _bound_wal(self) -> int:
+        """Empty the log if it has grown too large; after how many commits to look again."""
         try:
-            if os.stat(self._wal).st_size > WAL_LIMIT:
-                self._raw.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-        except (OSError, apsw.BusyError):
-            pass  # no log at all, or someone else is emptying it
+            if os.stat(self._wal).st_size <= WAL_LIMIT:
+                return WAL_LOOK_EVERY
+        except OSError:
+            return WAL_LOOK_EVERY
+        self._patience = WAL_PATIENCE
+        try:
+            self._raw.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+        except apsw.BusyError:  # a reader is in the way, or someone else is emptying it
+            return WAL_LOOK_AFTER_FAILURE
+        finally:
+            self._patience = BUSY_SECONDS
+        return WAL_LOOK_EVERY
 
     def _explained(self, error: apsw.Error) -> BaseException:
         return explain(error, str(self._path)) or error
@@ -209,6 +221,7 @@ class SqliteDialect:
     name = "sqlite"
     database_id = ""
     local = True
+    one_writer = True
     lock_session: str | None = None  # a write transaction already keeps every other writer out
     news_lock: str | None = None
     news_call: str | None = None  # the file watch wakes who listens
@@ -297,7 +310,7 @@ class SqliteDialect:
                 connection.close()
 
     def watch(self) -> Watch:
-        return SqliteWatch(self.path, SqliteConnection(self.path, writing=False, synchronous=self._synchronous))
+        return SqliteWatch(self.path, lambda: self.connect(writing=False))
 
     def embedding_in(self, vector: Sequence[float]) -> Any:
         return struct.pack(f"<{len(vector)}f", *vector)

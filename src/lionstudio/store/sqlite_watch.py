@@ -1,7 +1,10 @@
 """Seeing that another process has committed to an SQLite file."""
 
+import os
 import select
+import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from lionstudio import machine
@@ -16,13 +19,14 @@ LOOK_AT_LEAST_EVERY = 1.0
 class SqliteWatch:
     """Wakes on a write to the log, and knows by `data_version` whether anything was committed."""
 
-    def __init__(self, path: Path, connection: Connection) -> None:
-        self._connection = connection
-        self._name = path.name
-        self._folder = machine.watch_folder(path.parent)
-        self._poll = select.poll()
-        if self._folder is not None:
-            self._poll.register(self._folder.fileno(), select.POLLIN)
+    def __init__(self, path: Path, connect: Callable[[], Connection]) -> None:
+        self._path = path
+        self._connect = connect
+        self._connection: Connection | None = None
+        self._folder: machine.FolderWatch | None = None
+        self._inherited: list[object] = []  # what belongs to the parent of a fork: never used and never closed
+        self._lock = threading.Lock()  # around the connection, never while waiting for the file
+        self._open_folder()
         self._seen = self._version()
 
     def wait(self, timeout: float) -> bool:
@@ -40,10 +44,32 @@ class SqliteWatch:
                 looks.pop(0)
         return True
 
+    def pause(self) -> None:
+        self._lock.acquire()
+        self._let_go()
+
+    def resume(self) -> None:
+        if self._pid != os.getpid():
+            self._lock = threading.Lock()
+            self._inherited += [self._folder, self._connection]
+            self._connection = None
+            self._open_folder()
+        else:
+            self._lock.release()
+
     def close(self) -> None:
-        self._connection.close()
+        with self._lock:
+            self._let_go()
         if self._folder is not None:
             self._folder.close()
+            self._folder = None
+
+    def _open_folder(self) -> None:
+        self._pid = os.getpid()
+        self._folder = machine.watch_folder(self._path.parent)
+        self._poll = select.poll()
+        if self._folder is not None:
+            self._poll.register(self._folder.fileno(), select.POLLIN)
 
     def _written(self, seconds: float) -> bool:
         """Sleep until our file is written, at most so long."""
@@ -53,7 +79,7 @@ class SqliteWatch:
         if not self._poll.poll(seconds * 1000):
             return False
         # An empty name says that events were lost.
-        return any(not name or name.startswith(self._name) for name in self._folder.read())
+        return any(not name or name.startswith(self._path.name) for name in self._folder.read())
 
     def _changed(self) -> bool:
         version = self._version()
@@ -62,5 +88,14 @@ class SqliteWatch:
         self._seen = version
         return True
 
-    def _version(self) -> int:
-        return int(self._connection.all("PRAGMA data_version", {})[0][0])
+    def _version(self) -> tuple[Connection, int]:
+        """What changes with every commit of someone else; the numbers of two connections say nothing together."""
+        with self._lock:
+            if self._connection is None:
+                self._connection = self._connect()
+            return self._connection, int(self._connection.all("PRAGMA data_version", {})[0][0])
+
+    def _let_go(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None

@@ -1,0 +1,230 @@
+"""Lists of runs: every filter against a plain look at all rows, and pages that miss nothing."""
+
+import itertools
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from lionstudio.domain.errors import InvalidRequest, UnknownWord
+from lionstudio.domain.health import Health
+from lionstudio.domain.session import InvocationKind, Session, SessionStatus, SourceKind
+from lionstudio.domain.session_list import SessionFilter, Sort, View, parse_filter
+from lionstudio.services import sessions, shows
+from lionstudio.services.context import Context
+from lionstudio.services.session_list import list_sessions
+from lionstudio.store import progressions
+from lionstudio.store import session_list as rows
+from lionstudio.store import sessions as session_rows
+from tests.factories import NOW, Clock, start_run
+
+HOUR = 3600.0
+STATUSES = [None, *SessionStatus]
+AGENTS = ["architect", "reviewer", None]
+NAMES = ["fix the parser", "Fix-the-lexer", "review_api notes", None]
+
+
+def fill(ctx: Context, count: int = 60) -> list[Session]:
+    """Sessions that differ in everything, created an hour apart, the newest last."""
+    made = []
+    with ctx.db.write() as tx:
+        for number in range(count):
+            status = STATUSES[number % len(STATUSES)]
+            created = NOW - (count - number) * HOUR
+            session = Session(
+                id=f"run-{number:03}",
+                created_at=created,
+                updated_at=created,
+                progression_id=f"order-{number:03}",
+                name=NAMES[number % len(NAMES)],
+                status=status,
+                started_at=created,
+                ended_at=None if status in (None, SessionStatus.RUNNING) else created + (number % 4) * HOUR,
+                invocation_kind=[*InvocationKind, None][number % 7],
+                source_kind=[*SourceKind, None][number % 7],
+                agent_name=AGENTS[number % len(AGENTS)],
+                playbook_name=["ship", "test"][number % 2],
+                show_topic="relaunch" if number % 5 == 0 else None,
+            )
+            progressions.add_head(tx, session.progression_id, created_at=created)
+            session_rows.insert(tx, session)
+            made.append(session)
+    return made
+
+
+def every_page(ctx: Context, wanted: SessionFilter, sort: Sort, limit: int = 7) -> list[str]:
+    found: list[str] = []
+    cursor = None
+    while True:
+        page = list_sessions(ctx, wanted, sort=sort, cursor=cursor, limit=limit)
+        found += [session.id for session in page.items]
+        cursor = page.next_cursor
+        if cursor is None:
+            return found
+        assert len(page.items) == limit
+
+
+def active_order(session: Session) -> Any:
+    return (session.status is SessionStatus.RUNNING, session.created_at, session.id)
+
+
+def ended_order(session: Session) -> Any:
+    return (session.ended_at is not None, session.ended_at or session.created_at, session.id)
+
+
+def created_order(session: Session) -> Any:
+    return (session.created_at, session.id)
+
+
+ORDERS: dict[Sort, Callable[[Session], Any]] = {
+    Sort.ACTIVE: active_order,
+    Sort.CREATED: created_order,
+    Sort.ENDED: ended_order,
+}
+FILTERS: dict[str, tuple[dict[str, Any], Callable[[Session], bool]]] = {
+    "nothing": ({}, lambda s: True),
+    "status": ({"status": "failed"}, lambda s: s.status is SessionStatus.FAILED),
+    "running": ({"status": "running"}, lambda s: s.status is SessionStatus.RUNNING),
+    "kind": ({"kind": "flow"}, lambda s: s.invocation_kind is InvocationKind.FLOW),
+    "source": ({"source": "demo"}, lambda s: s.source_kind is SourceKind.DEMO),
+    "agent": ({"agent": "architect"}, lambda s: s.agent_name == "architect"),
+    "playbook": ({"playbook": "ship"}, lambda s: s.playbook_name == "ship"),
+    "show": ({"show": "relaunch"}, lambda s: s.show_topic == "relaunch"),
+    "since": ({"since": NOW - 20 * HOUR}, lambda s: s.created_at >= NOW - 20 * HOUR),
+    "word": ({"search": "fix"}, lambda s: "fix" in (s.name or "").lower()),
+    "prefix": ({"search": "PARS"}, lambda s: "parser" in (s.name or "")),
+    "two words": ({"search": "the lex"}, lambda s: "lexer" in (s.name or "")),
+    "underscore": ({"search": "api"}, lambda s: "api" in (s.name or "")),
+    "agent word": ({"search": "review"}, lambda s: "review" in f"{s.name} {s.agent_name}"),
+    "id": ({"search": "run-04"}, lambda s: s.id.startswith("run-04")),
+    "no such word": ({"search": "zebra"}, lambda s: False),
+    "legacy": ({"view": "legacy"}, lambda s: s.status is None),
+    "slow": ({"view": "slow"}, lambda s: s.status is SessionStatus.RUNNING and s.created_at < NOW - HOUR),
+    "failed_24h": (
+        {"view": "failed_24h"},
+        lambda s: s.status in (SessionStatus.FAILED, SessionStatus.TIMED_OUT) and (s.ended_at or 0) > NOW - 24 * HOUR,
+    ),
+    "over_60m": (
+        {"view": "over_60m"},
+        lambda s: (s.ended_at or 0) > NOW - 24 * HOUR and (s.ended_at or 0) - s.created_at > HOUR,
+    ),
+    "pair": (
+        {"agent": "architect", "status": "completed"},
+        lambda s: s.agent_name == "architect" and s.status is SessionStatus.COMPLETED,
+    ),
+    "three": (
+        {"agent": "reviewer", "playbook": "test", "search": "fix"},
+        lambda s: s.agent_name == "reviewer" and s.playbook_name == "test" and "fix" in (s.name or "").lower(),
+    ),
+}
+
+
+@pytest.mark.parametrize("sort", Sort)
+def test_every_filter_lists_exactly_what_matches_in_its_order_whatever_the_page(ctx: Context, sort: Sort) -> None:
+    made = fill(ctx)
+    for name, (words, matches) in FILTERS.items():
+        expected = [s.id for s in sorted(filter(matches, made), key=ORDERS[sort], reverse=True)]
+        wanted = parse_filter(words)
+        assert every_page(ctx, wanted, sort) == expected, name
+        assert every_page(ctx, wanted, sort, limit=500) == expected, name
+
+
+def test_the_three_ways_of_searching_agree(ctx: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(ctx)
+    wanted = SessionFilter(search="re")
+    by_words = every_page(ctx, wanted, Sort.ACTIVE)
+    monkeypatch.setattr(rows, "FEW_WORDS", 0)
+    by_range = every_page(ctx, wanted, Sort.ACTIVE)
+    monkeypatch.setattr(rows, "FEW_ROWS", 0)
+    by_scan = every_page(ctx, wanted, Sort.ACTIVE)
+    assert by_words == by_range == by_scan != []
+
+
+def test_a_reader_that_pages_while_runs_end_and_begin_misses_none(ctx: Context, clock: Clock) -> None:
+    for number in range(10):
+        clock.pass_seconds(1)
+        start_run(ctx, f"run-{number}")
+    first = list_sessions(ctx, limit=3)
+    sessions.finish_session(ctx, "run-8", "completed")  # was on the page that is read already
+    sessions.finish_session(ctx, "run-2", "completed")  # was not yet
+    clock.pass_seconds(1)
+    start_run(ctx, "run-new")
+    seen = [session.id for session in first.items]
+    cursor = first.next_cursor
+    while cursor is not None:
+        page = list_sessions(ctx, cursor=cursor, limit=3)
+        seen += [session.id for session in page.items]
+        cursor = page.next_cursor
+    assert set(seen) == {f"run-{number}" for number in range(10)}
+
+
+@pytest.mark.parametrize("cursor", ["", "nonsense", "W10", "éé", "eyJhIjoxfQ", "a" * 10_000])
+def test_a_cursor_that_is_none_is_refused(ctx: Context, cursor: str) -> None:
+    with pytest.raises(InvalidRequest, match="is not a cursor"):
+        list_sessions(ctx, cursor=cursor)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"status": "done"}, {"kind": "agnet"}, {"health": "fine"}, {"view": "all"}, {"colour": "red"}]
+)
+def test_an_unknown_filter_or_word_names_the_allowed_ones(wrong: dict[str, str]) -> None:
+    with pytest.raises(UnknownWord) as caught:
+        parse_filter(wrong)
+    assert "Use one of: " in (caught.value.hint or "")
+
+
+def test_a_search_is_text_and_never_sql_or_a_pattern(ctx: Context) -> None:
+    fill(ctx)
+    for text in ("%", "_", "'; DROP TABLE sessions; --", "\0", "\ud800", "fix%", "a" * 10_000, " "):
+        list_sessions(ctx, SessionFilter(search=text))
+    assert len(every_page(ctx, SessionFilter(), Sort.CREATED)) == 60
+
+
+def leave_behind(ctx: Context, session: Session, leftovers: int) -> None:
+    with ctx.db.write() as tx:
+        tx.run(
+            """INSERT INTO session_evidence (session_id, session_created_at, observed_at, process, process_sentence,
+                   leftovers, temp_files, health)
+               VALUES (:id, :created_at, 1, 'unknown', '', :leftovers, :files, 'zombie')""",
+            id=session.id,
+            created_at=session.created_at,
+            leftovers=leftovers,
+            files='["a.tmp"]' if leftovers else "[]",
+        )
+
+
+@pytest.mark.parametrize("sort", Sort)
+def test_every_health_lists_exactly_the_runs_that_are_judged_so(ctx: Context, sort: Sort) -> None:
+    made = fill(ctx)
+    for session in made[::5]:
+        leave_behind(ctx, session, leftovers=1)
+    for session in made[1::5]:
+        leave_behind(ctx, session, leftovers=0)
+    listed = {health: every_page(ctx, SessionFilter(health=health), sort) for health in Health}
+    together = list(itertools.chain.from_iterable(listed.values()))
+    assert sorted(together) == [session.id for session in made]
+    zombies = [s for s in made[::5] if s.status is not SessionStatus.RUNNING]
+    assert sorted(listed[Health.ZOMBIE]) == [session.id for session in zombies]
+    for health, ids in listed.items():
+        by_id = {session.id: session for session in made}
+        assert ids == [s.id for s in sorted((by_id[i] for i in ids), key=ORDERS[sort], reverse=True)], health
+    # Running runs without a recorded process are judged by how long they have been quiet.
+    quiet = {s.id: NOW - s.created_at for s in made if s.status is SessionStatus.RUNNING}
+    assert all(quiet[i] <= HOUR for i in listed[Health.HEALTHY] if i in quiet)
+    assert all(quiet[i] > HOUR for i in [*listed[Health.IDLE], *listed[Health.STALE]])
+
+
+def test_runs_whose_play_waits_for_a_person_need_review(ctx: Context) -> None:
+    for number, status in enumerate(("gated", "escalated", "blocked", "merged", "running")):
+        start_run(ctx, f"run-{number}")
+        shows.put_show(ctx, "relaunch", actor="test", show_dir="/shows/relaunch")
+        shows.put_play(ctx, "relaunch", f"play-{number}", actor="test", status=status, session_id=f"run-{number}")
+    found = every_page(ctx, SessionFilter(view=View.NEEDS_REVIEW), Sort.CREATED)
+    assert sorted(found) == ["run-0", "run-1", "run-2"]
+
+
+def test_a_row_counts_its_messages_and_branches(ctx: Context) -> None:
+    session = start_run(ctx)
+    (row,) = list_sessions(ctx).items
+    assert row == replace(session, branch_count=1, message_count=0)

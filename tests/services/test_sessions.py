@@ -1,0 +1,192 @@
+"""Sessions: how they begin, how they end, and what is remembered of it."""
+
+import pytest
+
+from lionstudio.domain.errors import AlreadyExists, ForkOutOfRange, InvalidRequest, SessionNotFound, UnknownWord
+from lionstudio.domain.process import Place, ProcessRecord, ProcessRole
+from lionstudio.domain.session import InvocationKind, SessionStatus, SourceKind
+from lionstudio.services import branches, messages, sessions
+from lionstudio.services.branches import BranchDraft
+from lionstudio.services.change_feed import read_changes
+from lionstudio.services.context import Context, new_line
+from lionstudio.services.sessions import SessionDraft
+from tests.factories import NOW, Clock, line_of, start_run, user_says
+
+
+def test_a_new_session_is_running_since_now(ctx: Context) -> None:
+    started = start_run(ctx, name="triage", kind="agent", agent="architect", playbook="fix", user="ana")
+    stored = sessions.get_session(ctx, "run-1")
+    assert stored == started
+    assert (stored.status, stored.started_at, stored.ended_at) == (SessionStatus.RUNNING, NOW, None)
+    assert (stored.invocation_kind, stored.source_kind) == (InvocationKind.AGENT, SourceKind.LIVE)
+    assert (stored.name, stored.agent_name, stored.playbook_name, stored.user) == ("triage", "architect", "fix", "ana")
+    assert stored.duration_ms is None
+
+
+def test_starting_the_same_session_again_changes_nothing(ctx: Context) -> None:
+    first = start_run(ctx, name="one")
+    news = read_changes(ctx, 0)
+    assert start_run(ctx, name="two") == first
+    assert read_changes(ctx, 0) == news
+
+
+@pytest.mark.parametrize("wrong", [{"kind": "agnet"}, {"source": "elsewhere"}])
+def test_an_unknown_word_is_refused_with_the_allowed_ones_and_nothing_is_stored(
+    ctx: Context, wrong: dict[str, str]
+) -> None:
+    with pytest.raises(UnknownWord) as caught:
+        start_run(ctx, **wrong)
+    assert "agent" in (caught.value.hint or "") or "live" in (caught.value.hint or "")
+    with pytest.raises(SessionNotFound):
+        sessions.get_session(ctx, "run-1")
+
+
+@pytest.mark.parametrize("column", ["status", "invocation_kind", "source_kind"])
+def test_the_database_itself_refuses_an_unknown_word(ctx: Context, column: str) -> None:
+    start_run(ctx)
+    with pytest.raises(Exception, match="refuses"), ctx.db.write() as tx:
+        tx.run(f"UPDATE sessions SET {column} = 'nonsense' WHERE id = 'run-1'")
+
+
+def test_ending_a_session_says_how_and_when(ctx: Context, clock: Clock) -> None:
+    start_run(ctx)
+    clock.pass_seconds(90)
+    ended = sessions.finish_session(ctx, "run-1", "failed", exit_code=3)
+    assert (ended.status, ended.exit_code, ended.ended_at) == (SessionStatus.FAILED, 3, NOW + 90)
+    assert (ended.end_actor, ended.end_reason) == ("run", "run.failed.exit_nonzero")
+    assert ended.duration_ms == 90_000
+
+
+def test_every_move_is_kept_with_its_reason(ctx: Context, clock: Clock) -> None:
+    start_run(ctx)
+    clock.pass_seconds(1)
+    sessions.finish_session(ctx, "run-1", "timed_out", sentence="Too slow.")
+    history = sessions.list_history(ctx, "run-1")
+    assert [(step.from_status, step.to_status, step.reason_code, step.sentence) for step in history] == [
+        (None, "running", "run.started", None),
+        ("running", "timed_out", "run.timed_out.deadline", "Too slow."),
+    ]
+
+
+def test_an_ended_session_does_not_end_again(ctx: Context, clock: Clock) -> None:
+    start_run(ctx)
+    first = sessions.finish_session(ctx, "run-1", "completed")
+    clock.pass_seconds(5)
+    assert sessions.finish_session(ctx, "run-1", "failed") == first
+    assert len(sessions.list_history(ctx, "run-1")) == 2
+
+
+@pytest.mark.parametrize(
+    ("status", "exit_code", "error"),
+    [("done", None, UnknownWord), ("running", None, InvalidRequest), ("failed", 2**70, InvalidRequest)],
+)
+def test_a_wrong_ending_is_refused_and_the_run_goes_on(
+    ctx: Context, status: str, exit_code: int | None, error: type[Exception]
+) -> None:
+    start_run(ctx)
+    with pytest.raises(error):
+        sessions.finish_session(ctx, "run-1", status, exit_code=exit_code)
+    assert sessions.get_session(ctx, "run-1").status is SessionStatus.RUNNING
+
+
+def test_ending_a_run_that_does_not_exist_names_it(ctx: Context) -> None:
+    with pytest.raises(SessionNotFound, match="'run-9'"):
+        sessions.finish_session(ctx, "run-9", "completed")
+
+
+def test_a_child_knows_its_parent_and_survives_its_deletion(ctx: Context) -> None:
+    start_run(ctx, "run-1")
+    start_run(ctx, "run-2", parent_session_id="run-1")
+    assert sessions.get_session(ctx, "run-2").parent_session_id == "run-1"
+    with ctx.db.write() as tx:
+        tx.run("DELETE FROM sessions WHERE id = 'run-1'")
+    assert sessions.get_session(ctx, "run-2").parent_session_id is None
+
+
+def test_a_parent_in_another_database_is_no_obstacle(ctx: Context) -> None:
+    assert start_run(ctx, parent_session_id="elsewhere").parent_session_id is None
+
+
+def test_deleting_a_session_takes_its_branches_along(ctx: Context) -> None:
+    start_run(ctx)
+    fork = new_line("run-1")
+    branches.create_branch(ctx, BranchDraft(fork, parent_branch_id="run-1-main"))
+    with ctx.db.write() as tx:
+        tx.run("DELETE FROM sessions WHERE id = 'run-1'")
+        assert tx.value("SELECT count(*) FROM branches") == 0
+        assert tx.value("SELECT count(*) FROM session_words") == 0
+
+
+def test_a_process_is_kept_with_everything_that_tells_it_from_another(ctx: Context) -> None:
+    who = ProcessRecord(
+        "run-1", ProcessRole.AGENT, Place("laptop", "boot-1", "pid:[1]"), 123, 456, 120, True, "python agent.py", 7.5
+    )
+    sessions.start_session(ctx, SessionDraft(line_of("run-1")), who)
+    assert sessions.list_processes(ctx, "run-1") == [who]
+
+
+def test_a_heartbeat_is_kept_and_is_no_news(ctx: Context, clock: Clock) -> None:
+    who = ProcessRecord("run-1", ProcessRole.AGENT, Place("a", "b", "c"), 1)
+    sessions.start_session(ctx, SessionDraft(line_of("run-1")), who)
+    before = read_changes(ctx, 0)
+    clock.pass_seconds(15)
+    sessions.beat(ctx, "run-1", "agent")
+    assert sessions.list_processes(ctx, "run-1")[0].heartbeat_at == NOW + 15
+    assert read_changes(ctx, 0) == before
+
+
+def test_lost_messages_are_counted_on_the_run(ctx: Context) -> None:
+    start_run(ctx)
+    sessions.count_lost(ctx, "run-1", 2)
+    sessions.count_lost(ctx, "run-1", 3)
+    assert sessions.get_session(ctx, "run-1").messages_lost == 5
+
+
+def test_names_that_no_column_takes_are_cleaned_and_their_originals_kept(ctx: Context) -> None:
+    start_run(ctx, name="a\0b", agent="c\udfffd")
+    session = sessions.get_session(ctx, "run-1")
+    assert (session.name, session.agent_name) == ("a\ufffdb", "c\ufffdd")
+    assert session.node_metadata == {"original": {"name": "a\0b", "agent_name": "c\udfffd"}}
+
+
+@pytest.mark.parametrize("position", [-1, 3, 10**6])
+def test_a_fork_out_of_range_is_refused_and_leaves_no_branch(ctx: Context, position: int) -> None:
+    start_run(ctx)
+    messages.append_messages(ctx, line_of("run-1"), [user_says("a"), user_says("b")])
+    with pytest.raises(ForkOutOfRange, match="2 messages") as caught:
+        branches.create_branch(
+            ctx, BranchDraft(new_line("run-1"), parent_branch_id="run-1-main", forked_at_ord=position)
+        )
+    assert "from 0" in (caught.value.hint or "")
+    assert len(branches.list_branches(ctx, "run-1")) == 1
+    with ctx.db.read() as tx:
+        assert tx.value("SELECT count(*) FROM progression_heads") == 2
+
+
+def test_a_fork_without_a_position_keeps_everything(ctx: Context) -> None:
+    start_run(ctx)
+    messages.append_messages(ctx, line_of("run-1"), [user_says("a"), user_says("b")])
+    fork = branches.create_branch(ctx, BranchDraft(new_line("run-1"), parent_branch_id="run-1-main"))
+    assert fork.forked_at_ord == 2
+
+
+def test_announcing_a_branch_twice_changes_nothing(ctx: Context) -> None:
+    start_run(ctx)
+    draft = BranchDraft(new_line("run-1"), name="helper", parent_branch_id="run-1-main", node_metadata={"model": "m"})
+    assert branches.create_branch(ctx, draft) == branches.create_branch(ctx, draft)
+    assert len(branches.list_branches(ctx, "run-1")) == 2
+
+
+def test_the_newest_session_of_a_name_wins(ctx: Context, clock: Clock) -> None:
+    start_run(ctx, "run-1", name="show_a_b")
+    clock.pass_seconds(1)
+    start_run(ctx, "run-2", name="show_a_b")
+    found = sessions.find_session_by_name(ctx, "show_a_b")
+    assert found is not None
+    assert found.id == "run-2"
+
+
+def test_an_id_that_is_taken_by_plain_sql_is_named(ctx: Context) -> None:
+    start_run(ctx)
+    with pytest.raises(AlreadyExists), ctx.db.write() as tx:
+        tx.run("INSERT INTO progression_heads (id, created_at, length) VALUES ('run-1-order', 1, 0)")
