@@ -2,10 +2,11 @@
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from lionstudio.domain.conversation import Branch, Message
-from lionstudio.domain.errors import InvalidRequest
+from lionstudio.domain.errors import InvalidRequest, Unavailable
 from lionstudio.domain.session import Session
 from lionstudio.domain.session_list import Sort, parse_filter
 from lionstudio.domain.words import parse_word
@@ -30,7 +31,8 @@ class Reader:
     def __init__(self, db: str | os.PathLike[str] | None = None) -> None:
         settings = load_settings(db=None if db is None else os.fspath(db))
         self._ctx = open_context(settings)
-        replay_left_behind(self._ctx, settings.spool, settings.db)
+        with suppress(Unavailable, OSError):  # a database that cannot be written now can still be read
+            replay_left_behind(self._ctx, settings.spool, settings.db)
 
     def sessions(
         self, *, sort: str = Sort.ACTIVE.value, cursor: str | None = None, limit: int = 100, **filters: Any

@@ -87,7 +87,7 @@ ENDED = {"started_at": NOW - HOUR, "ended_at": NOW - HOUR + 14 * MINUTE + 22}
         (make_session("timed_out", exit_code=124), None, ("Timed out", "42 messages")),
         (make_session(None), None, ("Legacy", "unclassified", "42 messages")),
     ],
-    ids=lambda value: " · ".join(value) if isinstance(value, tuple) else "",
+    ids=lambda value: " · ".join(value) if type(value) is tuple else "",
 )
 def test_a_runs_state_as_one_chain_of_words(session, evidence, chain):
     assert chain_of(session, evidence) == chain

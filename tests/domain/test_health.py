@@ -6,7 +6,6 @@ from lionstudio.domain.health import (
     HEALTH_ACTIONS,
     HEALTH_COLOURS,
     HEALTH_LABELS,
-    RUN_ACTOR,
     Health,
     Leftover,
     classify_health,
@@ -17,7 +16,7 @@ from lionstudio.domain.health import (
     wrote_after_end,
 )
 from lionstudio.domain.process import ProcessState
-from lionstudio.domain.session import TERMINAL_STATUSES, InvocationKind
+from lionstudio.domain.session import RUN_ACTOR, TERMINAL_STATUSES, InvocationKind
 from tests.domain.factories import DAY, HOUR, MINUTE, NOW, make_evidence, make_look, make_session
 
 

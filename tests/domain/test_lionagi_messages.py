@@ -1,7 +1,6 @@
 """lionagi's messages and progressions in and out, on captured ones: none loses anything."""
 
 import json
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -21,7 +20,7 @@ from tests.domain.factories import lionagi_sample as sample
 
 def stored(draft: MessageDraft) -> Message:
     """What a store gives back for a draft that has its id and time."""
-    fields = {name: getattr(draft, name) for name in MessageDraft.__dataclass_fields__}
+    fields = {name: getattr(draft, name) for name in MessageDraft._fields}
     return Message(**{**fields, "node_metadata": json.loads(json.dumps(draft.node_metadata))})
 
 
@@ -92,7 +91,7 @@ def test_a_field_that_was_missing_is_missing_again(missing):
 
 def test_a_message_that_got_its_id_and_time_here_keeps_them():
     source = {name: value for name, value in PLAIN.items() if name not in ("id", "created_at")}
-    assert message_dict(stored(replace(message_draft(source), id="new", created_at=5.0))) == {
+    assert message_dict(stored(message_draft(source)._replace(id="new", created_at=5.0))) == {
         **source,
         "id": "new",
         "created_at": 5.0,

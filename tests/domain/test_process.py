@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import pytest
 
 from lionstudio.domain.process import NOTHING_RECORDED, ProcessRole, ProcessState, combine_looks, judge_process
@@ -43,14 +41,14 @@ def test_a_process_is_alive_when_place_pid_and_start_time_match():
     "seen", [pytest.param(make_seen(), id="pid exists here"), pytest.param(None, id="no such pid")]
 )
 def test_a_process_recorded_elsewhere_is_unknown_and_one_before_a_reboot_is_dead(there, expected, sentence, seen):
-    look = judge_process(make_record(replace(HERE, **there)), here=HERE, seen=seen, could_look=True)
+    look = judge_process(make_record(HERE._replace(**there)), here=HERE, seen=seen, could_look=True)
     assert look.state is expected
     assert sentence in (None, look.sentence)
 
 
 @pytest.mark.parametrize("missing", ["host", "boot_id", "pid_namespace"])
 def test_two_unknown_places_are_not_the_same_place(missing):
-    nowhere = replace(HERE, **{missing: None})
+    nowhere = HERE._replace(**{missing: None})
     assert judge_process(make_record(nowhere), here=nowhere, seen=make_seen(), could_look=True).state is UNKNOWN
 
 
@@ -89,7 +87,7 @@ def test_a_process_nobody_could_look_at_is_unknown():
 
 
 def test_a_reboot_is_known_without_looking():
-    record = make_record(replace(HERE, boot_id="boot-6"))
+    record = make_record(HERE._replace(boot_id="boot-6"))
     assert judge_process(record, here=HERE, seen=None, could_look=False).state is DEAD
 
 

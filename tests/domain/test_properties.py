@@ -47,7 +47,7 @@ texts = st.none() | st.text(max_size=8)
 statuses = st.none() | st.sampled_from(SessionStatus)
 file_names = st.lists(st.text(min_size=1, max_size=8), max_size=3).map(tuple)
 looks = st.builds(
-    ProcessLook,
+    lambda **facts: ProcessLook(**facts),
     state=st.sampled_from(ProcessState),
     sentence=st.text(max_size=8),
     role=st.none() | st.sampled_from(ProcessRole),
@@ -59,7 +59,7 @@ looks = st.builds(
 def sessions(status: st.SearchStrategy[SessionStatus | None] = statuses) -> st.SearchStrategy[Session]:
     """Any row: every field that may be missing is missing now and then."""
     return st.builds(
-        Session,
+        lambda **facts: Session(**facts),
         id=st.text(min_size=1, max_size=12),
         created_at=times,
         updated_at=times,
@@ -83,7 +83,7 @@ def sessions(status: st.SearchStrategy[SessionStatus | None] = statuses) -> st.S
 
 def evidences(process: st.SearchStrategy[ProcessLook] = looks) -> st.SearchStrategy[Evidence]:
     return st.builds(
-        Evidence,
+        lambda **facts: Evidence(**facts),
         process=process,
         heartbeat_at=maybe_times,
         has_artifacts=st.none() | st.booleans(),

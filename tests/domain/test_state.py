@@ -1,6 +1,7 @@
 import pytest
 
-from lionstudio.domain.health import RUN_ACTOR, classify_health
+from lionstudio.domain.health import classify_health
+from lionstudio.domain.session import RUN_ACTOR
 from lionstudio.domain.show import StatusSource
 from lionstudio.domain.state import (
     Delivery,

@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +36,7 @@ def record_process(ctx: Context, pid: int, session_id: str = "run-1", **facts: A
     seen = machine.look_at(pid)
     start_time = None if seen is None else seen.start_time
     process = ProcessRecord(session_id, ProcessRole.AGENT, machine.here(), pid, start_time)
-    sessions.put_process(ctx, replace(process, **facts))
+    sessions.put_process(ctx, process._replace(**facts))
     return process
 
 
@@ -126,7 +125,7 @@ def test_a_dead_run_that_wrote_a_file_is_stale(ctx: Context, clock: Clock, tmp_p
 
 def test_a_process_on_another_host_is_unknown(ctx: Context, child: subprocess.Popen[bytes]):
     start_run(ctx)
-    record_process(ctx, child.pid, place=replace(machine.here(), host="elsewhere"))
+    record_process(ctx, child.pid, place=machine.here()._replace(host="elsewhere"))
     assert observe(ctx).process.state is ProcessState.UNKNOWN
 
 
@@ -138,7 +137,7 @@ def test_a_pid_larger_than_this_system_has_is_unknown_or_gone_and_no_error(ctx: 
 
 def test_a_heartbeat_speaks_for_a_process_that_cannot_be_seen(ctx: Context, clock: Clock):
     start_run(ctx)
-    record_process(ctx, os.getpid(), place=replace(machine.here(), host="elsewhere"))
+    record_process(ctx, os.getpid(), place=machine.here()._replace(host="elsewhere"))
     clock.pass_seconds(7 * HOUR)
     sessions.beat(ctx, "run-1", "agent")
     verdict = judge(ctx)
@@ -200,7 +199,7 @@ def test_a_folder_that_is_too_large_to_be_seen_proves_nothing(ctx: Context, tmp_
 def test_the_files_of_a_run_on_another_host_are_not_looked_for_here(ctx: Context, tmp_path: Path):
     write(tmp_path / "left.tmp")
     start_run(ctx, artifacts_path=str(tmp_path))
-    record_process(ctx, os.getpid(), place=replace(machine.here(), host="elsewhere"))
+    record_process(ctx, os.getpid(), place=machine.here()._replace(host="elsewhere"))
     end_run(ctx)
     seen = observe(ctx)
     assert (seen.has_artifacts, seen.temp_files) == (None, ())

@@ -2,7 +2,6 @@
 
 import itertools
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -227,4 +226,4 @@ def test_runs_whose_play_waits_for_a_person_need_review(ctx: Context) -> None:
 def test_a_row_counts_its_messages_and_branches(ctx: Context) -> None:
     session = start_run(ctx)
     (row,) = list_sessions(ctx).items
-    assert row == replace(session, branch_count=1, message_count=0)
+    assert row == session._replace(branch_count=1, message_count=0)

@@ -2,7 +2,6 @@
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -67,7 +66,7 @@ def test_storing_a_topic_again_changes_only_the_facts_that_are_named(ctx: Contex
     first = put_show(ctx, goal="Split the ledger")
     clock.pass_seconds(5)
     second = shows.put_show(ctx, "ledger", actor=WHO, repo="/src/ledger")
-    assert second == replace(first, repo="/src/ledger", updated_at=NOW + 5)
+    assert second == first._replace(repo="/src/ledger", updated_at=NOW + 5)
 
 
 def test_storing_an_identical_show_changes_nothing_and_is_no_news(ctx: Context, clock: Clock):

@@ -2,7 +2,6 @@
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -64,7 +63,7 @@ def test_storing_a_team_again_changes_only_the_facts_that_are_named(ctx: Context
     first = put_team(ctx, node_metadata={"mode": "chain"})
     clock.pass_seconds(5)
     second = teams.put_team(ctx, "team-1", actor=WHO, members=["ana"])
-    assert second == replace(first, members=("ana",), updated_at=NOW + 5)
+    assert second == first._replace(members=("ana",), updated_at=NOW + 5)
 
 
 def test_a_new_team_needs_a_name(ctx: Context):
@@ -232,7 +231,7 @@ def test_storing_a_message_again_adds_the_readers_it_knows(ctx: Context):
     put_team(ctx)
     first = say(ctx, id="m-1", read_by=["ana"])
     again = say(ctx, id="m-1", read_by=["bo", "ana"])
-    assert again == replace(first, read_by=("ana", "bo"))
+    assert again == first._replace(read_by=("ana", "bo"))
     assert teams.list_messages(ctx, "team-1") == [again]
 
 
@@ -319,7 +318,7 @@ def test_a_reader_is_noted_once(ctx: Context):
     message = say(ctx)
     teams.mark_read(ctx, [message.id], "ana")
     seq = newest_seq(ctx)
-    assert teams.mark_read(ctx, [message.id], "ana") == [replace(message, read_by=("ana",))]
+    assert teams.mark_read(ctx, [message.id], "ana") == [message._replace(read_by=("ana",))]
     assert news_after(ctx, seq) == []
 
 

@@ -1,8 +1,8 @@
 """Activity: what a running run is doing right now, beside how it is doing (D5)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from lionstudio.domain.conversation import Branch, MessageKind, OpenCall
 from lionstudio.domain.session import Session, SessionStatus
@@ -17,8 +17,7 @@ class ActivityKind(StrEnum):
     UNKNOWN = "unknown"  # the messages do not say
 
 
-@dataclass(frozen=True, slots=True)
-class Activity:
+class Activity(NamedTuple):
     """What a run or one of its branches waits for, and since when."""
 
     kind: ActivityKind
@@ -27,8 +26,7 @@ class Activity:
     branch_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class HumanWait:
+class HumanWait(NamedTuple):
     """An open question to a person: a permission request, or a human gate. Without a branch it concerns the run."""
 
     since: float

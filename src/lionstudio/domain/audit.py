@@ -1,12 +1,10 @@
 """What operators and the doctor did, and how every status came to be."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class AdminEvent:
+class AdminEvent(NamedTuple):
     """One thing an operator or the doctor did. Kept as written (R189)."""
 
     id: str
@@ -17,8 +15,7 @@ class AdminEvent:
     actor: str
 
 
-@dataclass(frozen=True, slots=True)
-class StatusTransition:
+class StatusTransition(NamedTuple):
     """One move in the life of a session, play, show or team. Kept as written."""
 
     id: str

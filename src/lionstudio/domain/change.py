@@ -1,7 +1,7 @@
 """News: one row says what changed, never its new value."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class Topic(StrEnum):
@@ -18,8 +18,7 @@ class Topic(StrEnum):
     RELOAD = "reload"  # everything may have changed: a restore
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """One committed change. `seq` only grows and is never given twice."""
 
     seq: int

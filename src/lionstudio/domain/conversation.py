@@ -1,7 +1,6 @@
 """Messages, branches and progressions: what was said, by whom, in which order."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -51,8 +50,7 @@ KIND_BY_ROLE: Mapping[str, MessageKind] = {
 TOOL_ROLES = frozenset({"action", "tool"})  # lionagi says action, most others tool
 
 
-@dataclass(frozen=True, slots=True)
-class MessageDraft:
+class MessageDraft(NamedTuple):
     """A message as a writer hands it in. Without an id or a time it gets them when it is stored."""
 
     role: str
@@ -67,8 +65,7 @@ class MessageDraft:
     created_at: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(NamedTuple):
     """A stored message, as it comes back."""
 
     id: str
@@ -88,8 +85,7 @@ class Message:
         return kind_of(self.lion_class, self.role, self.content)
 
 
-@dataclass(frozen=True, slots=True)
-class Branch:
+class Branch(NamedTuple):
     """A line of messages within a session; a fork shares its parent's up to `forked_at_ord`."""
 
     id: str
@@ -117,8 +113,7 @@ class Line(NamedTuple):
     branch_progression_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class OpenCall:
+class OpenCall(NamedTuple):
     """A tool call of a branch that has no result yet."""
 
     branch_id: str

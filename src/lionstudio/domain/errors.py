@@ -31,7 +31,7 @@ The family decides the HTTP status and the exit code; `code` is for programs, th
 `hint` says what to do next.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
 class Error(Exception):
@@ -152,8 +152,7 @@ class ProcessIsAlive(Conflict):
     code = "process_is_alive"
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(NamedTuple):
     """Why one run was not changed."""
 
     session_id: str

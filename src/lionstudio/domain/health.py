@@ -1,13 +1,13 @@
 """Health: how a run is doing, judged from facts that come in as arguments, with the reasons for the verdict (D3)."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from lionstudio.domain.labels import count_of, format_duration
-from lionstudio.domain.process import ProcessLook, ProcessState
+from lionstudio.domain.process import HEARTBEAT_EVERY, ProcessLook, ProcessState
 from lionstudio.domain.reasons import EvidenceKind, EvidenceRef, Reason
-from lionstudio.domain.session import InvocationKind, Session, SessionStatus
+from lionstudio.domain.session import RUN_ACTOR, InvocationKind, Session, SessionStatus
 
 MINUTE = 60
 HOUR = 60 * MINUTE
@@ -24,13 +24,10 @@ STALE_AFTER: Mapping[InvocationKind, int] = {  # R130: many agents at once are l
 DEFAULT_STALE_AFTER = 6 * HOUR  # R130: a command, or a kind that was not recorded
 ORPHANED_AFTER = 1 * MINUTE  # D3: a run may need a while before its first message or file
 SLOW_AFTER = 60 * MINUTE  # D8: slow and "active too long"; ADR-0024 wins over ADR-0017's 30
-HEARTBEAT_EVERY = 15  # seconds without another write, where the process cannot be looked at
 HEARTBEAT_FRESH_FOR = 4 * HEARTBEAT_EVERY  # three may be lost or late before the sign of life is doubted
 CLOCK_TOLERANCE = 1 * MINUTE  # clocks of two machines differ; more than this is said
 STALE_LOCK_AFTER = 1 * HOUR  # D3: a younger lock may belong to someone who works
 LEFTOVERS_LOOKED_FOR = 7 * DAY  # D3: after that only where some were found before
-
-RUN_ACTOR = "run"  # `Session.end_actor` of a run that ended by itself or by the process that started it
 
 
 class Health(StrEnum):
@@ -105,8 +102,7 @@ _PACKAGE_MANAGERS = "bun cargo composer deno flake gemfile mix pdm pipfile pixi 
 DEPENDENCY_LOCKS = frozenset(f"{tool}.lock" for tool in _PACKAGE_MANAGERS.split())
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(NamedTuple):
     """The dated facts a verdict rests on; None is "nobody could look", which is not the same as "no"."""
 
     process: ProcessLook
@@ -117,8 +113,7 @@ class Evidence:
     observed_at: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class HealthVerdict:
+class HealthVerdict(NamedTuple):
     """How a run is doing, and why. The first reason is the one that decided."""
 
     health: Health

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from lionstudio.domain.session import InvocationKind, Session, SessionStatus, SourceKind
 from lionstudio.domain.show import Play, PlayStatus, ShowStatus
@@ -72,8 +72,7 @@ _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
 _DAYS_FROM = 2 * _DAY  # `26h 10m` says more than `1d 2h`; past two days the hours no longer matter
 
 
-@dataclass(frozen=True, slots=True)
-class PlayBadges:
+class PlayBadges(NamedTuple):
     """A play's state cell: one filled pill, then outlined badges for its gate and its integration (R79, R82)."""
 
     pill: str

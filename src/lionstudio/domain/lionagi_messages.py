@@ -5,8 +5,7 @@ is called `node_metadata` on the way out, as in mode "db" (R4).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from lionstudio.domain.conversation import UNKNOWN_CLASS, Message, MessageDraft
 from lionstudio.domain.lionagi_envelope import read_metadata, text_of, unix_of, with_envelope, without_envelope
@@ -18,8 +17,7 @@ TEXT_FIELDS = ("id", "sender", "recipient", "channel", "role")
 MESSAGE_FIELDS = (*TEXT_FIELDS, "created_at", "content", "embedding")
 
 
-@dataclass(frozen=True, slots=True)
-class ProgressionDraft:
+class ProgressionDraft(NamedTuple):
     """An order of messages."""
 
     id: str | None

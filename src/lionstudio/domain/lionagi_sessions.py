@@ -7,8 +7,7 @@ put the rest right.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from lionstudio.domain.conversation import SYSTEM_CLASS, Branch, Message, MessageDraft
 from lionstudio.domain.errors import InvalidContent
@@ -33,8 +32,7 @@ UNKEPT_SETTING = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class BranchDraft:
+class BranchDraft(NamedTuple):
     """A branch as a runtime hands it in; a fork names its parent instead of repeating it."""
 
     id: str
@@ -53,8 +51,7 @@ class BranchDraft:
     node_metadata: Mapping[str, Any] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SessionDraft:
+class SessionDraft(NamedTuple):
     """A session as a runtime hands it in, with its branches in their order."""
 
     id: str
@@ -268,7 +265,7 @@ def _resolved(order: Iterable[str], copies: Mapping[str, str]) -> tuple[str, ...
 
 def _as_original(draft: MessageDraft, copies: Mapping[str, str]) -> MessageDraft:
     metadata = {name: value for name, value in (draft.node_metadata or {}).items() if name != "clone_from"}
-    return replace(draft, id=_original(draft.id or "", copies), node_metadata=metadata)
+    return draft._replace(id=_original(draft.id or "", copies), node_metadata=metadata)
 
 
 def _shared(history: Sequence[str], parent: Sequence[str]) -> int:

@@ -5,9 +5,9 @@ once: ten thousand plays in one chain are as good as any other plan.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 from types import MappingProxyType
+from typing import NamedTuple
 
 from lionstudio.domain.errors import InvalidRequest, PlayGraphCycle
 from lionstudio.domain.show import Play, PlayStatus
@@ -17,16 +17,14 @@ STUCK = frozenset({PlayStatus.GATE_FAILED, PlayStatus.ESCALATED, PlayStatus.BLOC
 UNKNOWN_DURATION = 1.0  # a play of unknown length weighs as much as any other one
 
 
-@dataclass(frozen=True, slots=True)
-class UnknownDependency:
+class UnknownDependency(NamedTuple):
     """A dependency that names no play of the show."""
 
     play: str
     depends_on: str
 
 
-@dataclass(frozen=True, slots=True)
-class Obstacle:
+class Obstacle(NamedTuple):
     """What keeps a play from starting."""
 
     play: str
@@ -35,14 +33,13 @@ class Obstacle:
     unknown: tuple[str, ...]  # dependencies that name no play: it can never start
 
 
-@dataclass(frozen=True, slots=True)
-class PlayGraph:
+class PlayGraph(NamedTuple):
     """The plays of one show and who waits for whom. Build it with `PlayGraph.of`."""
 
     plays: Mapping[str, Play]  # by name, in the order of the plan
     dependencies: Mapping[str, tuple[str, ...]]  # known names only, each once
     dependents: Mapping[str, tuple[str, ...]]
-    unknown: tuple[UnknownDependency, ...] = field(default=())
+    unknown: tuple[UnknownDependency, ...] = ()
 
     @classmethod
     def of(cls, plays: Iterable[Play]) -> "PlayGraph":

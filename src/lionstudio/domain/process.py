@@ -1,12 +1,13 @@
 """Processes: which one belongs to a run, and what a look at it proves (D3)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import NamedTuple
+
+HEARTBEAT_EVERY = 15  # seconds without another write, where the process cannot be looked at
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where pids mean something. None is unknown and equals nothing; a system without namespaces names one constant."""
 
     host: str | None
@@ -21,8 +22,7 @@ class ProcessRole(StrEnum):
     RECORDER = "recorder"  # writes it down
 
 
-@dataclass(frozen=True, slots=True)
-class ProcessRecord:
+class ProcessRecord(NamedTuple):
     """A process as it was when its run recorded it."""
 
     session_id: str
@@ -36,8 +36,7 @@ class ProcessRecord:
     heartbeat_at: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SeenProcess:
+class SeenProcess(NamedTuple):
     """What the operating system says about a pid right now."""
 
     pid: int
@@ -53,8 +52,7 @@ class ProcessState(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
-class ProcessLook:
+class ProcessLook(NamedTuple):
     """A judgement about a process, and the sentence that says how we know."""
 
     state: ProcessState
@@ -126,7 +124,7 @@ def combine_looks(looks: Sequence[ProcessLook]) -> ProcessLook:
         return recorder or NOTHING_RECORDED
     if agent.state is ProcessState.ALIVE and recorder is not None and recorder.state is ProcessState.DEAD:
         sentence = f"{agent.sentence} Its recorder is gone: {recorder.sentence}"
-        return replace(agent, sentence=sentence, recorder_gone=True)
+        return agent._replace(sentence=sentence, recorder_gone=True)
     return agent
 
 

@@ -1,8 +1,8 @@
 """Reasons: why a thing is in its state, as a registered code, a sentence and the evidence behind it (D4)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from lionstudio.domain.errors import InvalidRequest
 from lionstudio.domain.session import SessionStatus
@@ -90,8 +90,7 @@ class EvidenceKind(StrEnum):
     FACT = "fact"  # ref is the name of a stored fact
 
 
-@dataclass(frozen=True, slots=True)
-class EvidenceRef:
+class EvidenceRef(NamedTuple):
     """One thing to look at behind a reason."""
 
     kind: EvidenceKind
@@ -99,16 +98,19 @@ class EvidenceRef:
     detail: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Reason:
-    """Why something is in its state. Raises UnknownWord for a code that is not registered."""
-
+class _Reason(NamedTuple):
     code: str
     sentence: str
     evidence: tuple[EvidenceRef, ...] = ()
 
-    def __post_init__(self) -> None:
-        require_reason_code(self.code)
+
+class Reason(_Reason):
+    """Why something is in its state. Raises UnknownWord for a code that is not registered."""
+
+    __slots__ = ()
+
+    def __new__(cls, code: str, sentence: str, evidence: tuple[EvidenceRef, ...] = ()) -> "Reason":
+        return super().__new__(cls, require_reason_code(code), sentence, evidence)
 
 
 def require_reason_code(code: str) -> str:

@@ -1,9 +1,8 @@
 """Sessions: what a run is called while it lives and after, and which words may follow which."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from lionstudio.domain.errors import IllegalTransition
 from lionstudio.domain.words import find_word
@@ -46,6 +45,8 @@ TERMINAL_STATUSES = frozenset(SessionStatus) - {SessionStatus.RUNNING}
 SESSION_MOVES: Mapping[SessionStatus, frozenset[SessionStatus]] = {SessionStatus.RUNNING: TERMINAL_STATUSES}
 ADMIN_TARGETS = frozenset({SessionStatus.FAILED, SessionStatus.ABORTED, SessionStatus.CANCELLED})
 
+RUN_ACTOR = "run"  # `Session.end_actor` of a run that ended by itself or by the process that started it
+
 # D2: what other tools call the same thing. A word that is in neither list means legacy.
 FOREIGN_STATUSES: Mapping[str, SessionStatus] = {
     "done": SessionStatus.COMPLETED,
@@ -65,8 +66,7 @@ EXIT_CODES: Mapping[int, SessionStatus] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Session:
+class Session(NamedTuple):
     """One recorded run. Facts only: duration, health and severity are derived when read."""
 
     id: str

@@ -3,9 +3,8 @@
 import base64
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from lionstudio.domain.errors import InvalidRequest
 from lionstudio.domain.health import Health
@@ -33,8 +32,7 @@ class View(StrEnum):
     LEGACY = "legacy"  # without a status
 
 
-@dataclass(frozen=True, slots=True)
-class SessionFilter:
+class SessionFilter(NamedTuple):
     """What a session must be to be listed; None asks for nothing."""
 
     status: SessionStatus | None = None
@@ -60,7 +58,7 @@ _WORDS: Mapping[str, type[StrEnum]] = {
 
 def parse_filter(wanted: Mapping[str, Any]) -> SessionFilter:
     """A filter from plain words; raises UnknownWord, which names the allowed ones."""
-    known = SessionFilter.__slots__
+    known = SessionFilter._fields
     values: dict[str, Any] = {}
     for name, value in wanted.items():
         if name not in known:
@@ -70,8 +68,7 @@ def parse_filter(wanted: Mapping[str, Any]) -> SessionFilter:
     return SessionFilter(**values)
 
 
-@dataclass(frozen=True, slots=True)
-class Cursor:
+class Cursor(NamedTuple):
     """The last row of a page: its group (running or not, ended or not), its time and its id."""
 
     group: int

@@ -5,8 +5,8 @@ on disk are the authored truth, so a re-sync sets whatever word they give (R71).
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from lionstudio.domain.errors import IllegalTransition
 
@@ -89,8 +89,7 @@ AGENT_WORKS = frozenset({PlayStatus.RUNNING, PlayStatus.REDOING})
 NEEDS_PERSON = frozenset({PlayStatus.GATED, PlayStatus.ESCALATED, PlayStatus.BLOCKED})  # R103
 
 
-@dataclass(frozen=True, slots=True)
-class Show:
+class Show(NamedTuple):
     """A plan of plays with dependencies (R50). Its prose stays in files under `show_dir`."""
 
     id: str
@@ -106,8 +105,7 @@ class Show:
     integration_branch: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Play:
+class Play(NamedTuple):
     """One piece of work of a show, in its own worktree and branch (R54)."""
 
     id: str

@@ -1,14 +1,14 @@
 """Normalized state: one answer on the same axes for every session, play, show and team (D4)."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import fnmatchcase
+from typing import NamedTuple
 
-from lionstudio.domain.health import RUN_ACTOR, Health, HealthVerdict
+from lionstudio.domain.health import Health, HealthVerdict
 from lionstudio.domain.process import ProcessState
 from lionstudio.domain.reasons import REASON_CODES, EvidenceKind, EvidenceRef, Reason, reason_for_exit, signal_of
-from lionstudio.domain.session import Session, SessionStatus
+from lionstudio.domain.session import RUN_ACTOR, Session, SessionStatus
 from lionstudio.domain.show import Play, PlayStatus, Show, ShowStatus, StatusSource
 from lionstudio.domain.team import Team, TeamStatus
 
@@ -118,8 +118,7 @@ SEVERITY_TONE: Mapping[Severity, Tone] = {
 GOOD_OUTCOMES = frozenset({Outcome.COMPLETED, Outcome.MERGED})
 
 
-@dataclass(frozen=True, slots=True)
-class NormalizedState:
+class NormalizedState(NamedTuple):
     """The state of one thing. Severity and tone follow from the axes, so they can never disagree with them."""
 
     lifecycle: Lifecycle

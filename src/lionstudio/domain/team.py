@@ -1,9 +1,8 @@
 """Teams: members who write to each other by name."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from lionstudio.domain.errors import IllegalTransition
 
@@ -26,8 +25,7 @@ TEAM_MOVES: Mapping[TeamStatus, frozenset[TeamStatus]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Team:
+class Team(NamedTuple):
     """A named group of agents and people (R111)."""
 
     id: str
@@ -43,8 +41,7 @@ class Team:
         return len(self.members)
 
 
-@dataclass(frozen=True, slots=True)
-class TeamMessage:
+class TeamMessage(NamedTuple):
     """One message between members (R113)."""
 
     id: str
@@ -84,4 +81,4 @@ def is_for(message: TeamMessage, member: str) -> bool:
 
 def mark_read(message: TeamMessage, member: str) -> TeamMessage:
     """The message with `member` among its readers, each of whom is named once."""
-    return message if member in message.read_by else replace(message, read_by=(*message.read_by, member))
+    return message if member in message.read_by else message._replace(read_by=(*message.read_by, member))

@@ -1,15 +1,13 @@
 """What a run consumed: tokens by kind and, where the provider says so, money."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 UNKNOWN_MODEL = "unknown"
 LARGEST_COUNT = 2**53  # beyond this a count is a mistake, and not every reader could hold it
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(NamedTuple):
     """Tokens of one model. `input_tokens` are those that came from no cache."""
 
     input_tokens: int = 0
@@ -30,7 +28,7 @@ class Usage:
         return Usage(**{kind: getattr(self, kind) - getattr(other, kind) for kind in TOKEN_KINDS}, cost_usd=cost)
 
 
-TOKEN_KINDS = tuple(field.name for field in fields(Usage) if field.name != "cost_usd")
+TOKEN_KINDS = tuple(name for name in Usage._fields if name != "cost_usd")
 NO_USAGE = Usage()
 
 

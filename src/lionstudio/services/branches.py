@@ -1,8 +1,7 @@
 """Branches: begin a line of messages, fork it, read what there is."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from lionstudio.domain.change import Topic
 from lionstudio.domain.conversation import Branch, Line, OpenCall
@@ -13,8 +12,7 @@ from lionstudio.store import branches, progressions
 from lionstudio.store.database import Tx
 
 
-@dataclass(frozen=True, slots=True)
-class BranchDraft:
+class BranchDraft(NamedTuple):
     """A branch as its recorder announces it; a fork names its parent and how much of its history it keeps."""
 
     line: Line

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from lionstudio.domain.change import Change, Topic
 from lionstudio.services.context import Context
@@ -13,8 +13,7 @@ BATCH = 500
 LOOK_EVERY = 1.0  # seconds without any wake-up after which the feed looks all the same
 
 
-@dataclass(frozen=True, slots=True)
-class News:
+class News(NamedTuple):
     """Changes after a cursor. With `reload` the cursor is of no use: read everything again and go on from `cursor`."""
 
     changes: tuple[Change, ...]

@@ -4,8 +4,8 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from lionstudio.domain.conversation import Line
 from lionstudio.domain.errors import ForeignDatabase
@@ -27,8 +27,7 @@ def new_line(session_id: str | None = None) -> Line:
     return Line(session_id or new_id(), new_id(), new_id(), new_id())
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(NamedTuple):
     """Given to every use case, so that tests own the clock and the ids."""
 
     db: Database

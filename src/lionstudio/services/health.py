@@ -4,8 +4,8 @@ import os
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import islice
+from typing import NamedTuple
 
 from lionstudio import machine
 from lionstudio.domain.change import Topic
@@ -114,8 +114,7 @@ def find_evidence(ctx: Context, session_id: str) -> StoredEvidence | None:
         return evidence_rows.find(tx, session_id)
 
 
-@dataclass(frozen=True, slots=True)
-class _Files:
+class _Files(NamedTuple):
     """What was seen in an artifacts folder. That nothing was found is a fact only when all of it was seen."""
 
     has_artifacts: bool | None = None

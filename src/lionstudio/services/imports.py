@@ -1,7 +1,7 @@
 """Whole sessions at once: what importers hand over, stored in bulk, again and again without harm."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from lionstudio.domain.change import Topic
 from lionstudio.domain.conversation import Branch, Line, MessageDraft, kind_of, tool_of
@@ -16,24 +16,21 @@ from lionstudio.store.database import Tx
 ROWS_AT_ONCE = 5_000  # messages a transaction: large enough to be fast, small enough to let others write
 
 
-@dataclass(frozen=True, slots=True)
-class BranchImport:
+class BranchImport(NamedTuple):
     """A branch and its own messages; each message brings its id and its time."""
 
     branch: Branch
     messages: Sequence[MessageDraft]
 
 
-@dataclass(frozen=True, slots=True)
-class SessionImport:
+class SessionImport(NamedTuple):
     """A session with everything in it, as its source tells it. Parents come before their forks."""
 
     session: Session
     branches: Sequence[BranchImport]
 
 
-@dataclass(frozen=True, slots=True)
-class Imported:
+class Imported(NamedTuple):
     """What an import changed."""
 
     sessions_added: int = 0
@@ -98,8 +95,7 @@ def _with_bookmarks(session: Session, in_order: Sequence[MessageDraft]) -> Sessi
     """The session with its first and last message, where its source does not name them (R17)."""
     if not in_order:
         return session
-    return replace(
-        session,
+    return session._replace(
         first_msg_id=session.first_msg_id or in_order[0].id,
         last_msg_id=session.last_msg_id or in_order[-1].id,
         last_message_at=session.last_message_at or in_order[-1].created_at,

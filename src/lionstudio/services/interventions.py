@@ -1,13 +1,12 @@
 """What an operator may do to runs by hand. Each act is guarded, all or nothing, and leaves a trace."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from lionstudio.domain.change import Topic
 from lionstudio.domain.errors import Error, InvalidRequest, ProcessIsAlive, Refusal, Refused, SessionIsHealthy
-from lionstudio.domain.health import RUN_ACTOR, Evidence, Health, HealthVerdict, classify_health
-from lionstudio.domain.session import ADMIN_TARGETS, Session, SessionStatus, require_move
+from lionstudio.domain.health import Evidence, Health, HealthVerdict, classify_health
+from lionstudio.domain.session import ADMIN_TARGETS, RUN_ACTOR, Session, SessionStatus, require_move
 from lionstudio.domain.words import unknown_word
 from lionstudio.services import health, sessions
 from lionstudio.services.admin import add_event, keep_history
@@ -18,8 +17,7 @@ from lionstudio.store.database import Tx
 REASON_CODE = "run.ended.by_operator"
 
 
-@dataclass(frozen=True, slots=True)
-class Intervention:
+class Intervention(NamedTuple):
     """One run that an operator ended, or would end."""
 
     session: Session  # as it is afterwards; of a dry run, as it is
@@ -28,8 +26,7 @@ class Intervention:
     event_id: str | None = None  # of a dry run, none
 
 
-@dataclass(frozen=True, slots=True)
-class _Order:
+class _Order(NamedTuple):
     """What the operator wants, checked."""
 
     to: SessionStatus

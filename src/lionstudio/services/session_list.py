@@ -2,7 +2,7 @@
 
 import heapq
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from lionstudio.domain.health import Health
 from lionstudio.domain.session import Session
@@ -17,8 +17,7 @@ Key = tuple[float, str]
 Group = Callable[[Key | None, int], list[Session]]  # a page of one group, after a key
 
 
-@dataclass(frozen=True, slots=True)
-class SessionPage:
+class SessionPage(NamedTuple):
     """One page of a list, and where the next one begins."""
 
     items: tuple[Session, ...]

@@ -1,17 +1,15 @@
 """Sessions: begin, end, read and list them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from lionstudio.domain.audit import StatusTransition
 from lionstudio.domain.change import Topic
 from lionstudio.domain.conversation import Branch, Line
 from lionstudio.domain.errors import InvalidRequest, SessionNotFound
-from lionstudio.domain.health import RUN_ACTOR
 from lionstudio.domain.process import ProcessRecord
 from lionstudio.domain.reasons import reason_for_exit, require_reason_code
-from lionstudio.domain.session import InvocationKind, Session, SessionStatus, SourceKind
+from lionstudio.domain.session import RUN_ACTOR, InvocationKind, Session, SessionStatus, SourceKind
 from lionstudio.domain.usage import Usage
 from lionstudio.domain.words import parse_word
 from lionstudio.services.admin import keep_history
@@ -20,8 +18,7 @@ from lionstudio.store import audit, branches, changes, processes, progressions, 
 from lionstudio.store.database import Tx
 
 
-@dataclass(frozen=True, slots=True)
-class SessionDraft:
+class SessionDraft(NamedTuple):
     """A run as its recorder announces it. Words are checked when it is stored."""
 
     line: Line  # its own id, that of the branch every run begins with, and their progressions

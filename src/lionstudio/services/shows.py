@@ -5,7 +5,6 @@ director and operators do, and is guarded. Both take facts by name; a fact that 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, TypedDict, Unpack
 
 from lionstudio.domain.audit import StatusTransition
@@ -120,7 +119,7 @@ def move_show(
     with ctx.db.write() as tx:
         before = _get(tx, topic, lock=True)
         require_show_move(before.status, status)
-        after = replace(before, status=status, status_source=StatusSource.SQLITE, updated_at=now)
+        after = before._replace(status=status, status_source=StatusSource.SQLITE, updated_at=now)
         shows.update(tx, after)
         keep_history(
             ctx, tx, "show", after.id, before=before.status, after=status,
@@ -148,7 +147,7 @@ def move_play(
         show = _get(tx, topic, lock=True)
         before = _get_play(tx, show, name)
         require_play_move(before.status, status)
-        after = replace(before, status=status, **_checked_play(tx, facts))
+        after = before._replace(status=status, **_checked_play(tx, facts))
         return _store_play(
             ctx, tx, show, before, after, actor=actor, reason=reason, sentence=sentence, evidence=evidence
         )
@@ -265,16 +264,16 @@ def _put_show(ctx: Context, tx: Tx, topic: str, facts: ShowFacts, *, actor: str,
         if not topic.strip() or not facts.get("show_dir"):
             raise InvalidRequest("A new show needs a topic and the folder that holds its files.")
         new = Show(ctx.new_id(), topic, "", created_at=now, updated_at=now, status_source=StatusSource.SQLITE)
-        after = shows.show_as_stored(replace(new, **checked))
+        after = shows.show_as_stored(new._replace(**checked))
         if shows.insert(tx, after):
             keep_history(ctx, tx, "show", after.id, before=None, after=after.status, at=now, actor=actor, reason=reason)
             tx.tell(Topic.SHOW, after.id, at=now)
             return after
         before = _get(tx, topic, lock=True)  # somebody stored it in this moment
-    after = shows.show_as_stored(replace(before, **checked))
+    after = shows.show_as_stored(before._replace(**checked))
     if after == before:
         return before
-    after = replace(after, updated_at=now)
+    after = after._replace(updated_at=now)
     shows.update(tx, after)
     if after.status is not before.status:
         keep_history(
@@ -290,7 +289,7 @@ def _put_play(ctx: Context, tx: Tx, show: Show, name: str, facts: PlayFacts, *, 
     before = shows.find_play(tx, show.id, name)
     now = ctx.now()
     known = before or Play(ctx.new_id(), show.id, name, created_at=now, updated_at=now)
-    after = replace(known, **_checked_play(tx, facts))
+    after = known._replace(**_checked_play(tx, facts))
     return _store_play(ctx, tx, show, before, after, actor=actor, reason=reason)
 
 
@@ -310,7 +309,7 @@ def _store_play(
     if after == before:
         return after
     now = ctx.now()
-    after = replace(after, updated_at=now)
+    after = after._replace(updated_at=now)
     if before is None:
         shows.insert_play(tx, after)
     else:

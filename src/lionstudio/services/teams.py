@@ -1,7 +1,6 @@
 """Teams: keep them, write within them, read what is there for a member, and see which runs they brought together."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, TypedDict, Unpack
 
 from lionstudio.domain.audit import StatusTransition
@@ -54,7 +53,7 @@ def put_team(ctx: Context, team_id: str, *, actor: str, reason: str | None = Non
             if not team_id.strip() or not str(checked.get("name", "")).strip():
                 raise InvalidRequest("A new team needs an id and a name.")
             new = Team(team_id, "", created_at=now, updated_at=now)
-            after = teams.team_as_stored(replace(new, **checked))
+            after = teams.team_as_stored(new._replace(**checked))
             if teams.insert(tx, after):
                 keep_history(
                     ctx, tx, "team", after.id, before=None, after=after.status, at=now, actor=actor, reason=reason
@@ -62,7 +61,7 @@ def put_team(ctx: Context, team_id: str, *, actor: str, reason: str | None = Non
                 tx.tell(Topic.TEAM, after.id, at=now)
                 return after
             before = _get(tx, team_id, lock=True)  # somebody stored it in this moment
-        return _store(ctx, tx, before, replace(before, **checked), actor=actor, reason=reason)
+        return _store(ctx, tx, before, before._replace(**checked), actor=actor, reason=reason)
 
 
 def archive_team(ctx: Context, team_id: str, *, actor: str, sentence: str | None = None) -> Team:
@@ -80,7 +79,7 @@ def add_members(ctx: Context, team_id: str, names: Sequence[str], *, actor: str)
     added = _member_names(names)
     with ctx.db.write() as tx:
         team = _get(tx, team_id, lock=True)
-        return _store(ctx, tx, team, replace(team, members=(*team.members, *added)), actor=actor)
+        return _store(ctx, tx, team, team._replace(members=(*team.members, *added)), actor=actor)
 
 
 def remove_members(ctx: Context, team_id: str, names: Sequence[str], *, actor: str) -> Team:
@@ -94,7 +93,7 @@ def remove_members(ctx: Context, team_id: str, names: Sequence[str], *, actor: s
                 hint=f"Its members are: {', '.join(team.members) or 'nobody'}.",
             )
         left = tuple(name for name in team.members if name not in names)
-        return _store(ctx, tx, team, replace(team, members=left), actor=actor)
+        return _store(ctx, tx, team, team._replace(members=left), actor=actor)
 
 
 def delete_team(ctx: Context, team_id: str, *, actor: str) -> None:
@@ -254,7 +253,7 @@ def _move(ctx: Context, team_id: str, to: TeamStatus, *, actor: str, reason: str
     with ctx.db.write() as tx:
         before = _get(tx, team_id, lock=True)
         require_team_move(before.status, to)
-        after = replace(before, status=to)
+        after = before._replace(status=to)
         return _store(ctx, tx, before, after, actor=actor, reason=reason, sentence=sentence)
 
 
@@ -272,7 +271,7 @@ def _store(
     if after == before:
         return before
     now = ctx.now()
-    after = replace(after, updated_at=max(now, before.updated_at))
+    after = after._replace(updated_at=max(now, before.updated_at))
     teams.update(tx, after)
     if after.status is not before.status:
         keep_history(
@@ -289,7 +288,7 @@ def _complete(ctx: Context, tx: Tx, again: TeamMessage) -> TeamMessage:
     if stored is None or stored.team_id != again.team_id:
         raise AlreadyExists(f"Another team has a message {again.id!r}.")
     readers = tuple(dict.fromkeys((*stored.read_by, *again.read_by)))
-    return _keep(ctx, tx, stored, replace(stored, read_by=readers, session_id=stored.session_id or again.session_id))
+    return _keep(ctx, tx, stored, stored._replace(read_by=readers, session_id=stored.session_id or again.session_id))
 
 
 def _keep(ctx: Context, tx: Tx, before: TeamMessage, after: TeamMessage) -> TeamMessage:

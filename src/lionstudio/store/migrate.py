@@ -2,8 +2,8 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from lionstudio.domain.errors import ForeignDatabase, NewerDatabase
 from lionstudio.store.dialect import Connection, Dialect
@@ -15,8 +15,7 @@ INSERT_META = "INSERT INTO schema_meta (key, value) VALUES (:key, :value)"
 UPDATE_META = "UPDATE schema_meta SET value = :value WHERE key = :key"
 
 
-@dataclass(frozen=True, slots=True)
-class Migration:
+class Migration(NamedTuple):
     """One step of the schema."""
 
     number: int

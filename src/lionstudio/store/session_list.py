@@ -6,8 +6,7 @@ that order, so a page costs its own length.
 
 import heapq
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from lionstudio.domain.session import Session, SessionStatus
 from lionstudio.domain.session_list import SessionFilter, View
@@ -42,8 +41,7 @@ RUNNING, NOT_RUNNING = 1, 0
 ONE_GROUP: Mapping[View, int] = {View.SLOW: RUNNING, View.LEGACY: NOT_RUNNING}  # these fix the status
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(NamedTuple):
     """A filter as SQL: conditions, their parameters, the words that are searched, and the only group it can match."""
 
     conditions: tuple[str, ...]
@@ -52,7 +50,7 @@ class Question:
     group: int | None = None
 
     def and_also(self, condition: str) -> "Question":
-        return replace(self, conditions=(*self.conditions, condition))
+        return self._replace(conditions=(*self.conditions, condition))
 
 
 ANY_ID_BEGINS = "SELECT 1 FROM sessions WHERE id >= :prefix AND id < :beyond LIMIT 1"
@@ -92,7 +90,7 @@ def list_group(
         # A condition on the status already says which group it is; saying it twice would mislead the planner.
     else:
         question = question.and_also("session.is_running = :group")
-        question = replace(question, params={**question.params, "group": group})
+        question = question._replace(params={**question.params, "group": group})
     if question.words and group == NOT_RUNNING:
         return _search(tx, question, before=before, limit=limit)
     return _newest(tx, _with_words(question), before=before, limit=limit)
@@ -177,7 +175,7 @@ HAS_WORD = """EXISTS (
 
 def _search(tx: Tx, question: Question, *, before: tuple[float, str] | None, limit: int) -> list[Session]:
     longest, others = question.words[0], question.words[1:]
-    rest = _with_words(replace(question, words=others))
+    rest = _with_words(question._replace(words=others))
     span = {"prefix": longest, "beyond": _beyond(longest)}
     words = [row[0] for row in tx.all(WORDS_WITH_PREFIX, **span, limit=FEW_WORDS + 1)]
     if len(words) <= FEW_WORDS:
@@ -186,14 +184,14 @@ def _search(tx: Tx, question: Question, *, before: tuple[float, str] | None, lim
         return list({session.id: session for session in merged}.values())[:limit]
     if tx.value(COUNT_WITH_PREFIX, **span, limit=FEW_ROWS + 1) <= FEW_ROWS:
         params = {**rest.params, "range": longest, "range_beyond": _beyond(longest)}
-        return _newest(tx, replace(rest, params=params).and_also(IN_RANGE), before=before, limit=limit)
+        return _newest(tx, rest._replace(params=params).and_also(IN_RANGE), before=before, limit=limit)
     return _newest(tx, _with_words(question), before=before, limit=limit)
 
 
 def _list_by_word(
     tx: Tx, question: Question, word: str, *, before: tuple[float, str] | None, limit: int
 ) -> list[Session]:
-    question = replace(question, params={**question.params, "named": word}).and_also("named.word = :named")
+    question = question._replace(params={**question.params, "named": word}).and_also("named.word = :named")
     order = ("named.created_at", "named.session_id")
     return _page(tx, question, SELECT_BY_WORD, order, before=before, limit=limit)
 
@@ -205,7 +203,7 @@ def _with_words(question: Question) -> Question:
         name = f"word_{number}"
         conditions.append(HAS_WORD.format(name=name))
         params |= {name: word, f"{name}_beyond": _beyond(word)}
-    return replace(question, conditions=tuple(conditions), params=params, words=())
+    return question._replace(conditions=tuple(conditions), params=params, words=())
 
 
 def _beyond(prefix: str) -> str:

@@ -1,7 +1,6 @@
 """Shows and their plays: structure and status. Prose and artifacts stay on disk (R59)."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from lionstudio.domain.show import Play, PlayStatus, Show, ShowStatus, StatusSource
@@ -47,7 +46,7 @@ def list_newest(tx: Tx, *, status: ShowStatus | None, before: tuple[float, str] 
 def show_as_stored(show: Show) -> Show:
     """The show as it will come back: texts that both databases take."""
     texts: dict[str, Any] = {name: text_in(getattr(show, name)) for name in SHOW_TEXTS}
-    return replace(show, **texts)
+    return show._replace(**texts)
 
 
 INSERT_SHOW = """
@@ -167,7 +166,7 @@ def list_newest_plays(
 def play_as_stored(play: Play) -> Play:
     """The play as it will come back: texts that both databases take."""
     texts: dict[str, Any] = {name: text_in(getattr(play, name)) for name in PLAY_TEXTS}
-    return replace(play, **texts)
+    return play._replace(**texts)
 
 
 INSERT_PLAY = """

@@ -1,7 +1,6 @@
 """Teams and what their members wrote to each other."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from lionstudio.domain.session import Session
@@ -56,8 +55,7 @@ def list_newest(tx: Tx, *, status: TeamStatus | None, before: tuple[float, str] 
 def team_as_stored(team: Team) -> Team:
     """The team as it will come back: texts that both databases take, each member once."""
     texts, node_metadata = texts_in(team.node_metadata, {"name": team.name})
-    return replace(
-        team,
+    return team._replace(
         name=texts["name"] or "",
         members=_names(team.members),
         node_metadata=json_out(optional_json_in(node_metadata)),
@@ -200,8 +198,7 @@ UPDATE_MESSAGE = "UPDATE team_messages SET read_by = :read_by, session_id = :ses
 
 def message_as_stored(message: TeamMessage) -> TeamMessage:
     """The message as it will come back: texts that both databases take, each reader once."""
-    return replace(
-        message,
+    return message._replace(
         sender=text_in(message.sender) or "",
         recipient=text_in(message.recipient) or "",
         content=text_in(message.content) or "",

@@ -1,0 +1,35 @@
+"""The README is true: what it shows is what happens."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+
+
+def test_the_example_prints_what_the_readme_says(home: Path) -> None:
+    (example,), (expected,) = blocks("python"), blocks("text")
+    answer = subprocess.run([sys.executable, "-c", example], capture_output=True, text=True, timeout=60)
+    assert answer.stderr == ""
+    pattern = re.escape(expected).replace("…", "[0-9a-f-]{36}")
+    assert re.fullmatch(pattern, answer.stdout), answer.stdout
+    assert (home / "state.db").exists()
+
+
+def test_every_make_target_in_the_readme_exists() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    targets = re.findall(r"\$ make (\w+)", "".join(blocks("console")))
+    assert targets
+    for target in targets:
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
+
+
+def test_every_link_in_the_readme_leads_somewhere() -> None:
+    links = re.findall(r"\]\(([^)#:]+)\)", (ROOT / "README.md").read_text())
+    assert links
+    assert [link for link in links if not (ROOT / link).exists()] == []
