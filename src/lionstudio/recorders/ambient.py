@@ -19,7 +19,11 @@ _outside: dict[str, str | None] = {}  # what the environment said before the fir
 
 def parent_session_id() -> str | None:
     """The run that a run started now belongs to: the one around it, else the one that started this process."""
-    return _current.get() or (_outside[SESSION_VARIABLE] if _outside else os.environ.get(SESSION_VARIABLE))
+    around = _current.get()
+    with _lock:
+        if any(line.session_id == around for line, _ in _active):  # not one that was ended in another context
+            return around
+        return _outside[SESSION_VARIABLE] if _outside else os.environ.get(SESSION_VARIABLE)
 
 
 def child_variables(line: Line) -> dict[str, str]:

@@ -1,11 +1,11 @@
-"""Keeps what a recorder says: in the database, else on disk, else in memory, so that the agent never fails for it."""
+"""Keeps what a recorder says: in the database, else in a backlog, so that the agent never fails for it."""
 
-import os
 import sys
 import threading
 import time
-from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from lionstudio import machine
@@ -18,13 +18,12 @@ from lionstudio.domain.errors import (
     Invalid,
     NewerDatabase,
     NotFound,
-    Unavailable,
 )
-from lionstudio.domain.health import HEARTBEAT_EVERY
-from lionstudio.domain.json_text import to_json
-from lionstudio.domain.process import ProcessRole
-from lionstudio.recorders.records import Record, apply
-from lionstudio.recorders.spool import SpoolFile, replay_left_behind, spool_folder
+from lionstudio.domain.process import HEARTBEAT_EVERY, ProcessRole
+from lionstudio.recorders.backlog import Backlog
+from lionstudio.recorders.records import Record
+from lionstudio.recorders.signals import signals
+from lionstudio.recorders.spool import replay_left_behind, spool_folder
 from lionstudio.services.context import Context, open_context
 from lionstudio.services.sessions import beat, count_lost
 from lionstudio.settings import Settings
@@ -32,7 +31,7 @@ from lionstudio.settings import Settings
 BUSY_PATIENCE = 10.0  # seconds a busy database is waited for before the message is set aside
 LEAVING_PATIENCE = 30.0  # seconds that leaving the block tries to write what was set aside
 RETRY_EVERY = 1.0
-MEMORY_LIMIT = 64 * 1024 * 1024
+LOOK_AGAIN_AFTER = 0.1  # seconds between two tries of a block that is being left
 WILL_NOT_PASS = (DatabaseDamaged, ForeignDatabase, NewerDatabase)  # waiting does not help
 
 
@@ -43,192 +42,150 @@ class Keeper:
         self._settings = settings
         self._session_id = session_id
         self._ctx: Context | None = None
-        self._begin_in_this_process()
+        self._begin_in_this_process(waiting=False)
 
-    def _begin_in_this_process(self) -> None:
-        self._pid = os.getpid()
-        self._lock = threading.Lock()  # around everything that is set aside
-        self._behind = False
-        self._spool: SpoolFile | None = None
-        self._memory: deque[tuple[Record, int]] = deque()
-        self._memory_size = 0
-        self._lost = 0
+    def _begin_in_this_process(self, *, waiting: bool) -> None:
+        self._backlog = Backlog(self._session_id, waiting=waiting)
+        self._opening = threading.Lock()
+        self._hopeless = False
         self._said: set[str] = set()
+        self._must_beat = False
         self._wrote_at = time.monotonic()
         self._helper: threading.Thread | None = None
         self._leaving = threading.Event()
 
     def after_fork(self) -> None:
-        """In the child of a fork: what waits is the parent's, and so is the file it waits in."""
-        if self._spool is not None:
-            self._spool.leave_to_parent()
-        self._begin_in_this_process()
+        """In the child of a fork: begin anew, but behind what the parent has set aside."""
+        self._backlog.leave_to_parent()
+        self._begin_in_this_process(waiting=self._backlog.waiting)
 
     @property
     def ctx(self) -> Context:
         """The open database; raises Unavailable."""
-        return self._opened()
+        return self._ctx or self._open()
 
     def open(self) -> None:
         """Open the database now. One that belongs to another program is a mistake of the user, so that is raised."""
-        try:
-            ctx = self._opened()
-            replay_left_behind(ctx, self._settings.spool, self._settings.db)
-        except ForeignDatabase:
-            raise
-        except Unavailable as error:
-            self._behind = True
-            self._say_waiting(error)
-        else:
-            if not ctx.db.dialect.local or machine.may_be_unseen():
-                self._start_helper()
+        if not self._try(lambda ctx: None, ()):
+            self._backlog.waiting = True
+            return
+        if self._must_beat:
+            self._start_helper()
+        with suppress(Exception):  # what others left behind waits for the next open then
+            replay_left_behind(self.ctx, self._settings.spool, self._settings.db)
 
     def write(self, action: Callable[..., Any], *arguments: Any, record: Callable[[], Record]) -> None:
         """Do `action(ctx, *arguments)`, or set `record()` aside if the database does not take it now.
 
         Raises Invalid and Conflict, which are mistakes of the caller; nothing else.
         """
-        if not self._behind and self._try(action, arguments):
+        if not self._backlog.waiting and self._try(action, arguments):
             return
-        self._set_aside(record())
+        if not self._backlog.add(record(), self._folder):
+            self.say("lost", "Messages are being lost: neither the database nor the disk nor memory takes them.")
+        self._start_helper()
 
-    def finish(self, *, patience: float = LEAVING_PATIENCE) -> None:
+    def finish(self, *, patience: float | None = None) -> None:
         """Write what was set aside, for as long as `patience`; what is left then waits on disk for the next open."""
-        give_up = time.monotonic() + patience
-        while self._behind and not self._catch_up():
-            if time.monotonic() > give_up or self._hopeless:
+        give_up = time.monotonic() + (LEAVING_PATIENCE if patience is None else patience)
+        while self._backlog.waiting and not self._catch_up():
+            if self._hopeless or signals.told_to_stop or time.monotonic() >= give_up:
                 break
-            time.sleep(0.1)
+            time.sleep(LOOK_AGAIN_AFTER)
         self._leaving.set()
-        with self._lock:
-            if self._spool is not None:
-                self._spool.close()
-                self._spool = None
-            self._lost += len(self._memory)
-            self._memory.clear()
-            self._report_lost()
+        self._backlog.close(self._folder)
+        self._report_lost()
+        if self._helper is not None:
+            self._helper.join(timeout=RETRY_EVERY)
+        if self._ctx is not None:
+            with suppress(Exception):
+                self._ctx.db.close()
 
-    _hopeless = False
+    def say(self, what: str, sentence: str) -> None:
+        """Tell a person on stderr, once for each kind of thing."""
+        if what in self._said or sys.stderr is None:
+            return
+        self._said.add(what)
+        with suppress(OSError, ValueError, RuntimeError):  # closed, or interrupted in the middle of another line
+            print(f"lionstudio: {sentence}", file=sys.stderr)  # noqa: T201  the one place a recorder may speak
 
-    def _opened(self) -> Context:
-        if self._ctx is None:
-            self._ctx = open_context(self._settings)
-        return self._ctx
+    def _open(self) -> Context:
+        with self._opening:
+            if self._ctx is None:
+                self._ctx = open_context(self._settings)
+            self._must_beat = not self._ctx.db.dialect.local or machine.may_be_unseen()
+            return self._ctx
 
     def _try(self, action: Callable[..., Any], arguments: tuple[Any, ...]) -> bool:
-        give_up: float | None = None
+        """Do it, waiting while the database is busy; False if it was not possible."""
+        began = time.monotonic()
         while True:
             try:
-                action(self._ctx or self._opened(), *arguments)
+                action(self._ctx or self._open(), *arguments)
                 self._wrote_at = time.monotonic()
                 return True
             except (Invalid, Conflict):
                 raise
             except NotFound as error:  # someone deleted the run under our feet: there is no place for this any more
-                self._count_lost(error)
+                self._backlog.add_lost(1)
+                self.say("lost", f"A message could not be kept: {error}")
                 return True
             except DatabaseBusy as error:
-                now = time.monotonic()
-                give_up = now + BUSY_PATIENCE if give_up is None else give_up
-                if now >= give_up:
+                if time.monotonic() - began >= BUSY_PATIENCE or signals.told_to_stop:
                     self._say_waiting(error)
                     return False
                 time.sleep(0.01)
-            except Unavailable as error:
+            except Exception as error:
+                if self._ctx is None and isinstance(error, ForeignDatabase):
+                    raise
                 self._say_waiting(error)
                 return False
-            except Exception as error:  # noqa: BLE001  a mistake of ours must not reach the agent
-                self._say_waiting(error)
-                return False
-
-    def _set_aside(self, record: Record) -> None:
-        with self._lock:
-            self._behind = True
-            if not self._memory:
-                try:
-                    self._open_spool().keep(record)
-                    self._start_helper()
-                    return
-                except OSError:
-                    pass  # no room on that disk either
-            size = len(to_json(record, what="record"))
-            if self._memory_size + size > MEMORY_LIMIT:
-                self._lost += 1
-                self._say("lost", "Messages are being lost: neither the database nor the disk nor memory takes them.")
-                return
-            self._memory.append((record, size))
-            self._memory_size += size
-            self._start_helper()
 
     def _catch_up(self) -> bool:
         """Write everything that waits, in order; whether it worked."""
         try:
-            ctx = self._opened()
-            if self._spool is not None:
-                self._spool.replay(ctx)  # without the lock: the run may go on adding
-            with self._lock:
-                if self._spool is not None:
-                    self._spool.replay(ctx)
-                    self._spool.clear()
-                while self._memory:
-                    record, size = self._memory[0]
-                    self._apply(ctx, record)
-                    self._memory.popleft()
-                    self._memory_size -= size
-                self._report_lost()
-                self._behind = False
-        except Unavailable as error:
+            self._backlog.replay(self.ctx)
+        except Exception as error:  # noqa: BLE001  whatever it is, the agent goes on and the records stay
             self._hopeless = isinstance(error, WILL_NOT_PASS)
             return False
+        if (rejected := self._backlog.rejected) is not None:
+            self.say("rejected", f"The database refused some messages; they are in {rejected}.")
+        self._report_lost()
         return True
 
-    def _apply(self, ctx: Context, record: Record) -> None:
-        try:
-            apply(ctx, record)
-        except Unavailable:
-            raise
-        except Error as error:
-            self._count_lost(error)
-
-    def _open_spool(self) -> SpoolFile:
-        if self._spool is None:
-            known = self._ctx.db.dialect.database_id if self._ctx is not None else None
-            folder = spool_folder(self._settings.spool, database_id=known, location=self._settings.db)
-            self._spool = SpoolFile(folder, self._session_id)
-        return self._spool
+    @property
+    def _folder(self) -> Path:
+        database_id = None if self._ctx is None else self._ctx.db.dialect.database_id
+        return spool_folder(self._settings.spool, database_id=database_id, location=self._settings.db)
 
     def _start_helper(self) -> None:
         """A thread that writes what waits, and shows signs of life where nobody can look at this process."""
         if self._helper is None or not self._helper.is_alive():
-            self._helper = threading.Thread(target=self._help, name="lionstudio-keeper", daemon=True)
-            self._helper.start()
+            helper = threading.Thread(target=self._help, name="lionstudio-keeper", daemon=True)
+            with suppress(RuntimeError):  # no threads any more: leaving the block still writes what waits
+                helper.start()
+                self._helper = helper
 
     def _help(self) -> None:
         while not self._leaving.wait(RETRY_EVERY):
-            if self._behind:
+            if self._backlog.waiting:
                 self._catch_up()
-            elif time.monotonic() - self._wrote_at >= HEARTBEAT_EVERY:
-                self._try(beat, (self._session_id, ProcessRole.AGENT))
-
-    def _count_lost(self, error: Exception) -> None:
-        self._lost += 1
-        self._say("lost", f"A message could not be kept: {error}")
+            elif self._must_beat and time.monotonic() - self._wrote_at >= HEARTBEAT_EVERY:
+                with suppress(Exception):  # the next one may get through
+                    beat(self.ctx, self._session_id, ProcessRole.AGENT)
+                self._wrote_at = time.monotonic()
 
     def _report_lost(self) -> None:
-        if not self._lost or self._ctx is None:
+        lost = self._backlog.take_lost()
+        if not lost:
             return
         try:
-            count_lost(self._ctx, self._session_id, self._lost)
-            self._lost = 0
-        except Error:
-            self._say("lost", f"{self._lost} messages of this run are lost.")
+            count_lost(self.ctx, self._session_id, lost)
+        except Exception:  # noqa: BLE001  the database is still away
+            self._backlog.add_lost(lost)
+            self.say("lost", f"{lost} messages of this run are lost.")
 
     def _say_waiting(self, error: Exception) -> None:
         self._hopeless = isinstance(error, WILL_NOT_PASS)
         hint = f" {error.hint}" if isinstance(error, Error) and error.hint else ""
-        self._say("waiting", f"{error} The run goes on; its messages wait in {self._settings.spool}.{hint}")
-
-    def _say(self, what: str, sentence: str) -> None:
-        if what not in self._said:
-            self._said.add(what)
-            print(f"lionstudio: {sentence}", file=sys.stderr)  # noqa: T201  the one place a recorder may speak
+        self.say("waiting", f"{error} The run goes on; its messages wait in {self._settings.spool}.{hint}")

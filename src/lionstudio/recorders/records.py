@@ -1,11 +1,10 @@
 """What a recorder has to say, as records that can be written to the database now or kept for later."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from typing import Any
 
 from lionstudio.domain.conversation import Line, MessageDraft
-from lionstudio.domain.errors import InvalidRequest
+from lionstudio.domain.errors import ForkOutOfRange, InvalidRequest
 from lionstudio.domain.process import Place, ProcessRecord, ProcessRole
 from lionstudio.services.branches import BranchDraft, create_branch
 from lionstudio.services.context import Context
@@ -16,7 +15,7 @@ Record = dict[str, Any]  # JSON: a record must survive the process that made it
 
 
 def start_record(draft: SessionDraft, process: ProcessRecord) -> Record:
-    return {"do": "start", "draft": _fields(draft), "process": asdict(process)}
+    return {"do": "start", "draft": _fields(draft), "process": {**process._asdict(), "place": process.place._asdict()}}
 
 
 def branch_record(draft: BranchDraft) -> Record:
@@ -35,17 +34,16 @@ def finish_record(session_id: str, ending: Mapping[str, Any]) -> Record:
     return {"do": "finish", "session_id": session_id, "ending": dict(ending)}
 
 
-def apply(ctx: Context, record: Record) -> None:
+def apply(ctx: Context, record: Any) -> None:
     """Write a record into the database. Doing it twice changes nothing."""
-    write = _WRITERS.get(str(record.get("do")))
+    write = _WRITERS.get(record["do"])
     if write is None:
-        raise InvalidRequest(f"A record of a newer version: {record.get('do')!r}.")
+        raise InvalidRequest(f"A record of a newer version: {record['do']!r}.")
     write(ctx, record)
 
 
 def _fields(draft: SessionDraft | BranchDraft | MessageDraft) -> dict[str, Any]:
-    values = {name: getattr(draft, name) for name in draft.__slots__}
-    return {name: value for name, value in values.items() if value is not None}
+    return {name: value for name, value in draft._asdict().items() if value is not None}
 
 
 def _start(ctx: Context, record: Record) -> None:
@@ -57,15 +55,24 @@ def _start(ctx: Context, record: Record) -> None:
 
 def _branch(ctx: Context, record: Record) -> None:
     fields = dict(record["draft"])
-    create_branch(ctx, BranchDraft(line=Line(*fields.pop("line")), **fields))
+    line = Line(*fields.pop("line"))
+    try:
+        create_branch(ctx, BranchDraft(line=line, **fields))
+    except ForkOutOfRange:
+        # Too late to tell the caller. Without its branch every message in it would be refused too.
+        create_branch(ctx, BranchDraft(line=line, **{**fields, "forked_at_ord": None}))
 
 
 def _message(ctx: Context, record: Record) -> None:
-    append_message(ctx, Line(*record["line"]), MessageDraft(**record["draft"]), at=record["at"])
+    append_message(ctx, Line(*record["line"]), _message_draft(record), at=record["at"])
 
 
 def _send(ctx: Context, record: Record) -> None:
-    send_message(ctx, record["session_id"], MessageDraft(**record["draft"]))
+    send_message(ctx, record["session_id"], _message_draft(record))
+
+
+def _message_draft(record: Record) -> MessageDraft:
+    return MessageDraft(**{"content": None, **record["draft"]})
 
 
 def _finish(ctx: Context, record: Record) -> None:

@@ -1,26 +1,33 @@
-"""The spool: a file for what could not be written to the database, and its way back.
+"""The spool: files for what could not be written to the database, and their way back.
 
-One file a run and process, a record a line, mode 0600. Its writer holds a lock on it as long as it lives, so whoever
-gets the lock knows that the writer is gone and may replay the file. Replaying a record twice changes nothing.
+One file a run and process, a record a line, mode 0600, named by the time it was begun. Its writer holds a lock on it as
+long as it lives, so whoever gets the lock knows that the writer is gone and may replay the file. Replaying a record
+twice changes nothing.
 """
 
 import fcntl
 import os
+import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
-from lionstudio.domain.errors import Error, Unavailable
+from lionstudio.domain.errors import NotFound, Unavailable
 from lionstudio.domain.json_text import from_json, to_json
-from lionstudio.recorders.records import Record, apply
+from lionstudio.recorders.records import apply
 from lionstudio.services.context import Context
 
 SUFFIX = ".jsonl"
 REJECTED = ".rejected"  # what the database refuses for good stays here, for a person
+CHUNK = 4 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Waiting:
+class BeginningWaits(Unavailable):
+    """The run or branch of a record is not there yet: an older file of the same run holds it."""
+
+
+class Waiting(NamedTuple):
     """What one spool file holds."""
 
     path: Path
@@ -32,28 +39,29 @@ class SpoolFile:
     """The file of one run in this process."""
 
     def __init__(self, folder: Path, session_id: str) -> None:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
         safe_name = "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in session_id)[:100]
-        self.path = folder / f"{safe_name}.{os.getpid()}{SUFFIX}"
-        self._file = _open_locked(self.path)
+        self.path = folder / f"{time.time_ns():020}.{os.getpid()}.{safe_name}{SUFFIX}"
+        self._file = _create_locked(self.path)
         self._replayed = 0
+        self.rejected: Path | None = None
 
-    def keep(self, record: Record) -> None:
+    def keep(self, line: bytes) -> None:
         """Add a record; it survives any kill of this process when this returns. Raises OSError, changing nothing."""
-        line = to_json(record, what="record").encode() + b"\n"
         end = os.lseek(self._file, 0, os.SEEK_END)
         try:
             written = os.write(self._file, line)
             while written < len(line):
                 written += os.write(self._file, line[written:])
-        except OSError:
+        except BaseException:
             os.ftruncate(self._file, end)
             raise
 
     def replay(self, ctx: Context) -> None:
         """Write what was not yet replayed into the database. Others may `keep` meanwhile."""
-        for record, end in _records(self._file, self._replayed):
-            _apply_or_reject(ctx, self.path, record)
+        for line, end in _lines(self._file, self._replayed):
+            self.rejected = apply_or_reject(ctx, line, self.path) or self.rejected
             self._replayed = end
 
     def clear(self) -> None:
@@ -68,30 +76,34 @@ class SpoolFile:
         os.close(self._file)
 
     def leave_to_parent(self) -> None:
-        """In the child of a fork: the file, and the lock on it, are the parent's."""
+        """In the child of a fork: the file is the parent's, and the lock must be gone when the parent is."""
         os.close(self._file)
 
 
-def _open_locked(path: Path) -> int:
-    """Open a file and hold its lock, making sure that it is still the file of that name."""
+def _create_locked(path: Path) -> int:
+    """Create a file and hold its lock, making sure that nobody replayed and removed it between the two."""
     while True:
         file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
         fcntl.flock(file, fcntl.LOCK_EX)
-        try:
-            if os.path.samestat(os.fstat(file), os.stat(path)):
-                return file
-        except FileNotFoundError:
-            pass  # someone replayed and removed it between the two calls
+        if _is_still_at(file, path):
+            return file
         os.close(file)
 
 
+def _is_still_at(file: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(file), os.stat(path))
+    except FileNotFoundError:
+        return False
+
+
 def spool_folder(spool: Path, *, database_id: str | None, location: str) -> Path:
-    """Where records for a database wait; by its place where the database could not say its id."""
+    """Where records for a database wait; named by its place where the database could not say its id."""
     if database_id:
         return spool / database_id
-    import hashlib
+    from _blake2 import blake2b  # as in `hashlib`, which loads OpenSSL for its other functions: 3 ms at every open
 
-    return spool / f"at-{hashlib.sha256(location.encode()).hexdigest()[:32]}"
+    return spool / f"at-{blake2b(os.fsencode(location), digest_size=16).hexdigest()}"
 
 
 def replay_left_behind(ctx: Context, spool: Path, location: str) -> int:
@@ -100,27 +112,30 @@ def replay_left_behind(ctx: Context, spool: Path, location: str) -> int:
         spool_folder(spool, database_id=ctx.db.dialect.database_id, location=location),
         spool_folder(spool, database_id=None, location=location),
     ]
-    return sum(_replay_abandoned(ctx, path) for folder in folders for path in _files(folder))
+    count = 0
+    for path in sorted((path for folder in folders for path in _files(folder)), key=lambda path: path.name):
+        with suppress(BeginningWaits, OSError):  # one file must not hold up the others
+            count += _replay_abandoned(ctx, path)
+    return count
 
 
 def list_waiting(spool: Path) -> list[Waiting]:
-    """Every file that waits, for any database."""
+    """Every file in which something waits, for any database."""
     found = []
     for folder in sorted(spool.iterdir()) if spool.is_dir() else []:
         for path in _files(folder):
-            text = path.read_bytes()
-            if text:
-                found.append(Waiting(path, text.count(b"\n"), len(text)))
+            with suppress(OSError):  # replayed just now
+                text = path.read_bytes()
+                if text:
+                    found.append(Waiting(path, text.count(b"\n"), len(text)))
     return found
 
 
 def _files(folder: Path) -> list[Path]:
     try:
-        names = [name for name in os.listdir(folder) if name.endswith(SUFFIX)]
+        return [folder / name for name in sorted(os.listdir(folder)) if name.endswith(SUFFIX)]
     except OSError:
         return []
-    paths = [folder / name for name in names]
-    return sorted(paths, key=lambda path: (path.stat().st_mtime_ns if path.exists() else 0, path.name))
 
 
 def _replay_abandoned(ctx: Context, path: Path) -> int:
@@ -133,45 +148,52 @@ def _replay_abandoned(ctx: Context, path: Path) -> int:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             return 0  # its writer lives, or someone else is at it
-        count = _replay_all(ctx, file, path)
+        if not _is_still_at(file, path):
+            return 0
+        count = 0
+        for line, _ in _lines(file, 0):
+            apply_or_reject(ctx, line, path)
+            count += 1
         path.unlink(missing_ok=True)
         return count
     finally:
         os.close(file)
 
 
-def _replay_all(ctx: Context, file: int, path: Path) -> int:
-    count = 0
-    for record, _ in _records(file, 0):
-        _apply_or_reject(ctx, path, record)
-        count += 1
-    return count
-
-
-def _apply_or_reject(ctx: Context, path: Path, record: Record) -> None:
-    """Write one record; what the database refuses for good must not hold up what comes after it."""
+def apply_or_reject(ctx: Context, line: bytes, path: Path) -> Path | None:
+    """Write one record; what the database refuses for good must not hold up the rest, and is kept in the file given."""
     try:
-        apply(ctx, record)
+        apply(ctx, from_json(line.decode()))
+        return None
     except Unavailable:
         raise
-    except (Error, KeyError, TypeError, ValueError) as error:
-        _reject(path, record, error)
+    except Exception as error:
+        if isinstance(error, NotFound) and _begins_elsewhere(path):
+            raise BeginningWaits from error
+        return _reject(path, line, error)
 
 
-def _records(file: int, start: int) -> Iterator[tuple[Record, int]]:
-    """Whole records from an offset on, each with the offset of its end."""
-    with open(os.dup(file), "rb") as lines:
-        lines.seek(start)
+def _begins_elsewhere(path: Path) -> bool:
+    """Whether an older file of the same run holds something: the child of a fork may be replayed before its parent."""
+    run = path.name.split(".")[-2]
+    older = [other for other in path.parent.parent.glob(f"*/*.{run}{SUFFIX}") if other.name < path.name]
+    return any(other.stat().st_size for other in older if other.exists())
+
+
+def _lines(file: int, start: int) -> Iterator[tuple[bytes, int]]:
+    """Whole lines from an offset on, each with the offset of its end. One cut short by a crash was never promised."""
+    rest = b""
+    while chunk := os.pread(file, CHUNK, start + len(rest)):  # a shared position would move while others append
+        *lines, rest = (rest + chunk).split(b"\n")
         for line in lines:
-            if not line.endswith(b"\n"):
-                return  # cut short by a crash, so its call never returned
-            start += len(line)
-            record = from_json(line.decode())
-            if isinstance(record, dict):
-                yield record, start
+            start += len(line) + 1
+            yield line, start
 
 
-def _reject(path: Path, record: Record, error: Exception) -> None:
-    entry = {"why": f"{type(error).__name__}: {error}", "record": record}
-    with open(os.open(path.with_suffix(REJECTED), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "ab") as file:
+def _reject(path: Path, line: bytes, error: Exception) -> Path:
+    entry = {"why": f"{type(error).__name__}: {error}", "record": line.decode(errors="replace")}
+    rejected = path.with_suffix(REJECTED)
+    mode = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+    with open(os.open(rejected, mode, 0o600), "ab") as file:
         file.write(to_json(entry).encode() + b"\n")
+    return rejected

@@ -12,6 +12,7 @@ from typing import Any
 from lionstudio.domain.change import Topic
 from lionstudio.domain.errors import DatabaseGone
 from lionstudio.store.dialect import Connection, ConnectionLost, Dialect, Row, Watch
+from lionstudio.store.encoding import text_in
 
 GROUP_LIMIT = 64  # use cases that may share one commit; bounds how long the first of them waits
 IDLE_CONNECTIONS = 4  # kept for the next transaction
@@ -66,9 +67,8 @@ class Tx:
 
     def deliver(self, message_id: str, *, sender: str | None, recipient: str, channel: str | None) -> None:
         """Put a message into its recipient's inbox, numbered in the order of commits."""
-        self._deliveries.append(
-            {"message_id": message_id, "sender": sender, "recipient": recipient, "channel": channel}
-        )
+        names = {"sender": text_in(sender), "recipient": text_in(recipient), "channel": text_in(channel)}
+        self._deliveries.append({"message_id": message_id, **names})
 
     def write_news(self) -> None:
         """Write what was told. Numbers are given under the news lock, so they become visible in their order."""
@@ -188,6 +188,12 @@ class _Writer:
                 successor.release()
 
     def _commit(self, group: _Group) -> None:
+        try:
+            self._commit_group(group)
+        finally:
+            self._pass_turn()
+
+    def _commit_group(self, group: _Group) -> None:
         self._group = None
         try:
             self._open().commit()
@@ -196,8 +202,6 @@ class _Writer:
             group.finish(error)
         else:
             group.finish()
-        finally:
-            self._pass_turn()
 
     def _begin(self) -> Connection:
         """Begin on the kept connection, or on a new one if that has died since (a server that was restarted)."""
@@ -263,8 +267,14 @@ class _Writer:
             else:
                 self._taken = False
 
-    def close(self) -> None:
+    def _take_turn_alone(self) -> None:
+        """Take the turn with no transaction open: whoever handed one on waits for its commit."""
         self._take_turn()
+        if self._group is not None:
+            self._commit_group(self._group)
+
+    def close(self) -> None:
+        self._take_turn_alone()
         self._drop()
         self._pass_turn()
 
@@ -272,7 +282,7 @@ class _Writer:
         """Close the connection and keep everyone out until `resume`; False if this very thread is inside a write."""
         if self._holder == threading.get_ident():
             return False
-        self._take_turn()
+        self._take_turn_alone()
         self._drop()
         return True
 

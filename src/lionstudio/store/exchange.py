@@ -4,6 +4,7 @@ from typing import Any
 
 from lionstudio.domain.conversation import Message
 from lionstudio.store.database import Tx
+from lionstudio.store.encoding import text_in
 from lionstudio.store.messages import MESSAGE_COLUMNS, to_message
 
 READ_EXCHANGE = """
@@ -27,9 +28,9 @@ FIND_DELIVERY = "SELECT seq FROM exchange WHERE message_id = :message_id"
 
 def list_exchanged(tx: Tx, box: str, name: str, *, channel: str | None, after: int, limit: int) -> list[Message]:
     """What was delivered to (`recipient`) or sent by (`sender`) a name, in the order of commits."""
-    params: dict[str, Any] = {"name": name, "after": after, "limit": limit}
+    params: dict[str, Any] = {"name": text_in(name), "after": after, "limit": limit}
     if channel is not None:
-        params["channel"] = channel
+        params["channel"] = text_in(channel)
     rows = tx.all(BOXES[box, channel is not None], **params)
     return [to_message(tx, row, row[10]) for row in rows]
 

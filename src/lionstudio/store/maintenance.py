@@ -256,4 +256,4 @@ def list_orphans(tx: Tx) -> list[Row]:
 def count_orphans(tx: Tx, progression_ids: Collection[str]) -> Removed:
     """What `delete_unowned` would remove, were all of them given to it."""
     row = tx.one(COUNT_ORPHANS, ids=_ids_in(progression_ids)) if progression_ids else None
-    return Removed() if row is None else Removed(*(0, *map(int, row)))
+    return Removed() if row is None else Removed(0, *map(int, row))

@@ -3,6 +3,7 @@
 import os
 import struct
 import time
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -25,7 +26,7 @@ from lionstudio.domain.errors import (
     InvalidRequest,
 )
 from lionstudio.store.dialect import Connection, ConnectionLost, Params, Row, Watch
-from lionstudio.store.migrate import create_or_upgrade
+from lionstudio.store.migrate import create_or_upgrade, read_meta
 from lionstudio.store.sqlite_watch import SqliteWatch
 
 APPLICATION_ID = 0x4C695374  # "LiSt", in every file that is ours
@@ -34,6 +35,7 @@ APPLICATION_ID_AT = 68  # its place in the file header, see the SQLite file form
 WRITE_VERSION_AT, WAL_VERSION = 18, 2
 MAGIC = b"SQLite format 3\x00"
 
+FileIdentity = tuple[int, int]
 BUSY_SECONDS = 5.0
 PRAGMAS = """
     PRAGMA busy_timeout = 5000;
@@ -75,6 +77,28 @@ def explain(error: apsw.Error, location: str) -> Error | None:
     return None
 
 
+# Files that this process has open, by device and inode. Closing *any* descriptor of such a file makes the operating
+# system drop all of this process's locks on it; then the next process that closes the database deletes the log under
+# our feet. So its header is read only while nobody here has it open.
+_open_files: Counter[FileIdentity | None] = Counter()
+
+
+def _identity(path: Path) -> FileIdentity | None:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _read_header(path: Path) -> bytes | None:
+    """The first bytes of a file; None if this process has it open, and so has checked it already."""
+    if _open_files[_identity(path)]:
+        return None
+    with open(path, "rb") as file:
+        return file.read(HEADER_SIZE)
+
+
 def _nearest_folder(path: Path) -> Path:
     return next(folder for folder in path.absolute().parents if folder.exists())
 
@@ -86,6 +110,7 @@ class SqliteConnection:
         flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
         self._path = path
         self._wal = f"{path}-wal"
+        self._closed = False
         self._look_in = WAL_LOOK_EVERY
         self._patience = BUSY_SECONDS
         try:
@@ -99,7 +124,8 @@ class SqliteConnection:
             if not writing:
                 self._raw.execute("PRAGMA query_only = ON")
             self._cursor = self._raw.cursor()
-            self._identity = self._file_identity()
+            self.identity = _identity(path)
+            _open_files[self.identity] += 1
         except apsw.Error as error:
             raise self._explained(error) from error
         if writing:
@@ -137,7 +163,7 @@ class SqliteConnection:
 
     def begin_write(self) -> None:
         # A deleted or replaced file would take our rows into nowhere without any error from SQLite.
-        if self._file_identity() != self._identity:
+        if _identity(self._path) != self.identity:
             raise ConnectionLost(f"The database file {self._path} was removed or replaced.")
         self.all("BEGIN IMMEDIATE", {})
 
@@ -164,14 +190,10 @@ class SqliteConnection:
         return self._raw.in_transaction
 
     def close(self) -> None:
-        self._raw.close()
-
-    def _file_identity(self) -> tuple[int, int] | None:
-        try:
-            status = os.stat(self._path)
-        except OSError:
-            return None
-        return status.st_dev, status.st_ino
+        if not self._closed:
+            self._closed = True
+            self._raw.close()
+            _open_files[self.identity] -= 1
 
     def _wait_for_other_writers(self, tries: int) -> bool:
         # Fairer than busy_timeout: the worst wait among 50 writers was 0.1 s instead of 0.8 s.
@@ -234,15 +256,17 @@ class SqliteDialect:
         self.location = str(path)
         self._synchronous = synchronous
         self._backups = backups
-        self._ours = False
-        self._vectors: bool | None = None
+        self._identity: FileIdentity | None = None  # of the file that was found to be this database
 
     def connect(self, *, writing: bool) -> Connection:
         if not self.path.exists():
             raise DatabaseGone(f"There is no database file {self.path}.")
-        if self._ours is False:
+        if self._identity != _identity(self.path):
             self.require_ours()
-        return SqliteConnection(self.path, writing=writing, synchronous=self._synchronous)
+        connection = SqliteConnection(self.path, writing=writing, synchronous=self._synchronous)
+        if self._identity != connection.identity:
+            self._require_same_database(connection)
+        return connection
 
     def prepare(self) -> None:
         if self.path.is_dir():
@@ -263,10 +287,11 @@ class SqliteDialect:
     def require_ours(self) -> None:
         """Raise unless the file is ours, reading its header only: a file that is not ours is never touched."""
         try:
-            with open(self.path, "rb") as file:
-                header = file.read(HEADER_SIZE)
+            header = _read_header(self.path)
         except OSError as error:
             raise DatabaseGone(f"The database {self.path} cannot be opened ({error.strerror}).") from error
+        if header is None:
+            return
         if len(header) < HEADER_SIZE or not header.startswith(MAGIC):
             raise DatabaseDamaged(f"The file {self.path} is not an SQLite database.")
         (application_id,) = struct.unpack_from(">I", header, APPLICATION_ID_AT)
@@ -275,7 +300,13 @@ class SqliteDialect:
                 f"{self.path} belongs to another program and is never written.",
                 hint=f"Bring its runs in with: li state import-db {self.path}",
             )
-        self._ours = True
+
+    def _require_same_database(self, connection: SqliteConnection) -> None:
+        """A file that took the place of ours, unseen, is welcome only if it is the same database: a restored copy."""
+        if self.database_id and read_meta(connection).get("database_id") != self.database_id:
+            connection.close()
+            raise DatabaseGone(f"Another database has taken the place of {self.path}.")
+        self._identity = connection.identity
 
     def _create(self) -> None:
         """Make an empty file ours. In rollback mode, so that the header says so before anyone can meet the file."""
@@ -294,9 +325,9 @@ class SqliteDialect:
 
     def _require_wal(self) -> None:
         """Switch a new file to WAL. That needs the file for oneself, so while others open it too it is tried again."""
-        with open(self.path, "rb") as file:
-            if file.read(HEADER_SIZE)[WRITE_VERSION_AT] == WAL_VERSION:
-                return
+        header = _read_header(self.path)
+        if header is None or header[WRITE_VERSION_AT] == WAL_VERSION:
+            return
         give_up = time.monotonic() + BUSY_SECONDS
         while True:
             connection = SqliteConnection(self.path, writing=True, synchronous=self._synchronous)

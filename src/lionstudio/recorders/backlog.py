@@ -1,0 +1,105 @@
+"""What one run has set aside, in the order it was said: on disk, and in memory where the disk refuses it too."""
+
+import threading
+from collections import deque
+from pathlib import Path
+
+from lionstudio.domain.errors import Unavailable
+from lionstudio.domain.json_text import from_json, to_json
+from lionstudio.recorders.records import Record, apply
+from lionstudio.recorders.spool import SpoolFile
+from lionstudio.services.context import Context
+
+MEMORY_LIMIT = 64 * 1024 * 1024
+
+
+class Backlog:
+    """Records that wait for the database. `waiting` stays true until the last of them is written."""
+
+    def __init__(self, session_id: str, *, waiting: bool = False) -> None:
+        self.waiting = waiting
+        self._session_id = session_id
+        self._file: SpoolFile | None = None
+        self._memory: deque[bytes] = deque()
+        self._memory_size = 0
+        self._lost = 0
+        self._adding = threading.Lock()
+        self._replaying = threading.Lock()  # taken first where both are needed
+
+    def add(self, record: Record, folder: Path) -> bool:
+        """Set a record aside in this folder; False if there was no room for it anywhere. Raises InvalidContent."""
+        line = to_json(record, what="message").encode() + b"\n"
+        with self._adding:
+            self.waiting = True
+            self._memory.append(line)
+            self._memory_size += len(line)
+            self._move_to_disk(folder)
+            if self._memory_size <= MEMORY_LIMIT:
+                return True
+            self._memory_size -= len(self._memory.pop())
+            self._lost += 1
+            return False
+
+    def replay(self, ctx: Context) -> None:
+        """Write everything into the database, in order; raises Unavailable or OSError, and can then be called again."""
+        with self._replaying:
+            if self._file is not None:
+                self._file.replay(ctx)  # while the run may go on adding
+            with self._adding:
+                if self._file is not None:
+                    self._file.replay(ctx)
+                    self._file.clear()
+                while self._memory:
+                    self._apply_first(ctx)
+                self.waiting = False
+
+    def close(self, folder: Path) -> None:
+        """Leave what is still there on disk, for whoever opens the database next."""
+        with self._replaying, self._adding:
+            self._move_to_disk(folder)
+            self._lost += len(self._memory)
+            self._memory.clear()
+            self._memory_size = 0
+            if self._file is not None:
+                self._file.close()
+                self._file = None
+            self.waiting = False
+
+    @property
+    def rejected(self) -> Path | None:
+        """The file that keeps what the database refused for good, if it refused anything."""
+        return None if self._file is None else self._file.rejected
+
+    def take_lost(self) -> int:
+        """How many records could be kept nowhere since the last call."""
+        with self._adding:
+            lost, self._lost = self._lost, 0
+            return lost
+
+    def add_lost(self, count: int) -> None:
+        with self._adding:
+            self._lost += count
+
+    def leave_to_parent(self) -> None:
+        """In the child of a fork: what waits is the parent's, and so is the file it waits in."""
+        if self._file is not None:
+            self._file.leave_to_parent()
+
+    def _move_to_disk(self, folder: Path) -> None:
+        try:
+            while self._memory:
+                if self._file is None:
+                    self._file = SpoolFile(folder, self._session_id)
+                self._file.keep(self._memory[0])
+                self._memory_size -= len(self._memory.popleft())
+        except OSError:
+            pass  # no room there either, or no permission: it stays in memory
+
+    def _apply_first(self, ctx: Context) -> None:
+        try:
+            apply(ctx, from_json(self._memory[0].decode()))
+        except Unavailable:
+            raise
+        except Exception:  # noqa: BLE001  refused for good, and there is no file to keep it in
+            self._lost += 1
+        self._memory_size -= len(self._memory.popleft())

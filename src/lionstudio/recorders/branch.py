@@ -1,0 +1,205 @@
+"""The verbs of a recorded branch."""
+
+import time
+from collections.abc import Callable, Generator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from lionstudio.domain.conversation import (
+    ACTION_REQUEST_CLASS,
+    ACTION_RESPONSE_CLASS,
+    ASSISTANT_CLASS,
+    INSTRUCTION_CLASS,
+    SYSTEM_CLASS,
+    UNKNOWN_CLASS,
+    Line,
+    Message,
+    MessageDraft,
+)
+from lionstudio.recorders.drafts import require_message, require_texts
+from lionstudio.recorders.recording import Recording
+from lionstudio.recorders.records import branch_record, message_record, send_record
+from lionstudio.recorders.signals import signals
+from lionstudio.services.branches import BranchDraft, create_branch
+from lionstudio.services.context import Context, new_id, new_line
+from lionstudio.services.messages import append_message, list_inbox, list_outbox, send_message
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+Seen = Message | int | None  # a message of the inbox or its position: what comes after it is new
+
+
+class Recorded:
+    """A message that was recorded. Await it inside `async with` to know that it is stored."""
+
+    __slots__ = ("_written", "arguments", "function", "id")
+
+    def __init__(self, id: str, written: "Future[None] | None" = None) -> None:
+        self.id = id
+        self.function: str | None = None  # of a tool call
+        self.arguments: Any = None
+        self._written = written
+
+    def __await__(self) -> Generator[Any, None, "Recorded"]:
+        yield from _stored(self._written)
+        return self
+
+    def __repr__(self) -> str:
+        return f"Recorded({self.id!r})"
+
+
+class BranchRecorder:
+    """One line of a run's messages. Its verbs return when the message is stored; inside `async with`, await them."""
+
+    def __init__(
+        self,
+        recording: Recording,
+        line: Line,
+        *,
+        name: str | None,
+        model: str | None,
+        created: "Future[None] | None" = None,
+    ) -> None:
+        self._recording = recording
+        self._line = line
+        self._created = created
+        self.name = name
+        self.model = model
+
+    def __await__(self) -> Generator[Any, None, "BranchRecorder"]:
+        yield from _stored(self._created)
+        return self
+
+    @property
+    def id(self) -> str:
+        return self._line.branch_id
+
+    def system(self, text: Any, **more: Any) -> Recorded:
+        """The system prompt of this branch."""
+        return self.message(role="system", content={"system_message": text}, lion_class=SYSTEM_CLASS, **more)
+
+    def user(self, text: Any, **more: Any) -> Recorded:
+        """What the agent was told or asked."""
+        return self.message(role="user", content={"instruction": text}, lion_class=INSTRUCTION_CLASS, **more)
+
+    def assistant(
+        self, text: Any, *, usage: Mapping[str, Any] | None = None, model: str | None = None, **more: Any
+    ) -> Recorded:
+        """What the model answered, and what that consumed."""
+        metadata = dict(more.pop("node_metadata", None) or {})
+        if usage is not None:
+            metadata["usage"] = dict(usage)
+        if (model or self.model) and (usage is not None or model):
+            metadata.setdefault("model", model or self.model)
+        content = {"assistant_response": text}
+        return self.message(
+            role="assistant", content=content, lion_class=ASSISTANT_CLASS, node_metadata=metadata or None, **more
+        )
+
+    def tool_call(self, function: str, arguments: Any = None, **more: Any) -> Recorded:
+        """The agent uses a tool; hand the result of this call to `tool_result`."""
+        arguments = {} if arguments is None else arguments
+        content = {"function": function, "arguments": arguments}
+        recorded = self.message(role="action", content=content, lion_class=ACTION_REQUEST_CLASS, **more)
+        recorded.function, recorded.arguments = function, arguments
+        return recorded
+
+    def tool_result(self, call: Recorded | str, output: Any = None, *, error: Any = None, **more: Any) -> Recorded:
+        """What a tool call came to; `error` is True or says what went wrong."""
+        content: dict[str, Any] = {
+            "function": getattr(call, "function", None),
+            "arguments": getattr(call, "arguments", None),
+            "output": output,
+            "action_request_id": call if isinstance(call, str) else call.id,
+        }
+        if error:
+            content["error"] = error
+        return self.message(role="action", content=content, lion_class=ACTION_RESPONSE_CLASS, **more)
+
+    def message(
+        self,
+        *,
+        role: str,
+        content: Any,
+        lion_class: str = UNKNOWN_CLASS,
+        sender: str | None = None,
+        recipient: str | None = None,
+        channel: str | None = None,
+        node_metadata: Mapping[str, Any] | None = None,
+        embedding: Sequence[float] | None = None,
+        id: str | None = None,
+        created_at: float | None = None,
+    ) -> Recorded:
+        """Any message at all. One whose id is known already is overwritten in place."""
+        own = self._recording.own
+        line, at, message_id = self._line, time.time(), id or new_id()
+        draft = require_message(
+            MessageDraft(
+                role, own(content), lion_class, sender, recipient, channel,
+                own(node_metadata), own(embedding), message_id, created_at,
+            )
+        )  # fmt: skip
+        written = self._recording.write(
+            append_message, line, draft, at, record=lambda: message_record(line, draft, at)
+        )  # fmt: skip
+        return Recorded(message_id, written)
+
+    def send(self, recipient: str, content: Any, *, channel: str | None = None, **more: Any) -> Recorded:
+        """Put a message into the inbox of another run, agent or branch. It stands in no transcript."""
+        own = self._recording.own
+        session_id, message_id = self._line.session_id, more.pop("id", None) or new_id()
+        more = {"role": "user", "sender": self._sender, "created_at": time.time()} | own(more)
+        draft = require_message(
+            MessageDraft(content=own(content), recipient=recipient, channel=channel, id=message_id, **more)
+        )
+        written = self._recording.write(send_message, session_id, draft, record=lambda: send_record(session_id, draft))
+        return Recorded(message_id, written)
+
+    def inbox(self, after: Seen = None, *, channel: str | None = None) -> list[Message]:
+        """What was sent here, oldest first, after a message that was seen; raises Unavailable."""
+        return self._box(list_inbox, after, channel)
+
+    def outbox(self, after: Seen = None, *, channel: str | None = None) -> list[Message]:
+        """What was sent from here, oldest first, after a message that was seen; raises Unavailable."""
+        return self._box(list_outbox, after, channel)
+
+    def fork(self, name: str | None = None, *, at: int | None = None, model: str | None = None) -> "BranchRecorder":
+        """A new branch that begins with the first `at` messages of this one's history; with all of them by default.
+
+        Nothing is copied. Raises ForkOutOfRange.
+        """
+        require_texts({"name of a branch": name})
+        line = new_line(self._line.session_id)._replace(session_progression_id=self._line.session_progression_id)
+        model = model or self.model
+        draft = BranchDraft(
+            line,
+            name=name,
+            parent_branch_id=self._line.branch_id,
+            forked_at_ord=at,
+            node_metadata={"model": model} if model else None,
+            created_at=time.time(),
+        )
+        created = self._recording.write(create_branch, draft, record=lambda: branch_record(draft))
+        return BranchRecorder(self._recording, line, name=name, model=model, created=created)
+
+    branch = fork
+
+    @property
+    def _sender(self) -> str:
+        return self._line.branch_id
+
+    def _names(self, ctx: Context) -> Sequence[str]:
+        return [name for name in (self._line.branch_id, self.name) if name]
+
+    def _box(self, read: Callable[..., list[Message]], after: Seen, channel: str | None) -> list[Message]:
+        seen = after.position if isinstance(after, Message) else after
+        with signals:
+            ctx = self._recording.keeper.ctx
+        return read(ctx, self._names(ctx), channel=channel, after=seen or 0)
+
+
+def _stored(written: "Future[None] | None") -> Generator[Any, None, None]:
+    if written is not None:
+        from asyncio import shield, wrap_future
+
+        yield from shield(wrap_future(written)).__await__()  # who stops waiting does not take the message back

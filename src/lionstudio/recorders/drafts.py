@@ -1,0 +1,79 @@
+"""What a caller hands in, checked before it goes anywhere: in the spool it would be refused when it is too late."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lionstudio.domain.conversation import MessageDraft
+from lionstudio.domain.errors import InvalidContent, InvalidRequest
+
+LARGEST_FLOAT32 = 3.4028235677973366e38  # embeddings are kept as float32
+
+
+def require_texts(texts: Mapping[str, Any]) -> None:
+    """Raise InvalidRequest unless every value is text or None."""
+    for name, value in texts.items():
+        if value is not None and not isinstance(value, str):
+            raise InvalidRequest(f"The {name} must be text, not {type(value).__name__}.")
+
+
+def require_message(draft: MessageDraft) -> MessageDraft:
+    """The draft itself; raises InvalidRequest for what no database could store as it is."""
+    require_texts(
+        {
+            "role": draft.role,
+            "lion_class": draft.lion_class,
+            "sender": draft.sender,
+            "recipient": draft.recipient,
+            "channel": draft.channel,
+            "id": draft.id,
+        }
+    )
+    if not draft.role:
+        raise InvalidRequest("A message needs a role.", hint="Use user, assistant, system or action.")
+    if draft.id is not None and not _is_plain(draft.id):
+        raise InvalidRequest(f"{draft.id!r} cannot be an id: it holds NUL or half a character.")
+    if draft.created_at is not None and not _is_number(draft.created_at):
+        raise InvalidRequest(f"created_at must be a number of seconds, not {draft.created_at!r}.")
+    if draft.embedding is not None:
+        _require_embedding(draft.embedding)
+    return draft
+
+
+def snapshot(value: Any) -> Any:
+    """A copy of JSON content; raises InvalidContent if it goes in circles or too deep."""
+    try:
+        return _copy(value)
+    except RecursionError:
+        raise InvalidContent("The content is nested too deeply to be stored, or holds itself.") from None
+
+
+def _copy(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _copy(child) for key, child in value.items()}
+    if isinstance(value, list | tuple):
+        return [_copy(child) for child in value]
+    return value
+
+
+def _is_plain(text: str) -> bool:
+    if "\0" in text:
+        return False
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _require_embedding(embedding: Sequence[float]) -> None:
+    try:
+        good = len(embedding) > 0 and all(abs(float(number)) <= LARGEST_FLOAT32 for number in embedding)
+    except (TypeError, ValueError, OverflowError):
+        good = False
+    if not good:
+        raise InvalidRequest("An embedding must be a list of finite numbers, each within a float32.")

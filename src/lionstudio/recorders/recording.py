@@ -1,0 +1,209 @@
+"""One run's life in this process: begun, written to, forked, ended once."""
+
+import os
+import sys
+import time
+import weakref
+from collections.abc import Callable
+from contextlib import suppress
+from contextvars import Token
+from typing import TYPE_CHECKING, Any
+
+from lionstudio import machine
+from lionstudio.domain.errors import Error, InvalidRequest
+from lionstudio.domain.process import ProcessRecord, ProcessRole
+from lionstudio.recorders import ambient
+from lionstudio.recorders.drafts import snapshot
+from lionstudio.recorders.endings import Ending, ending_of_exception
+from lionstudio.recorders.keeper import Keeper
+from lionstudio.recorders.records import Record, finish_record, start_record
+from lionstudio.recorders.signals import signals
+from lionstudio.services.sessions import SessionDraft, finish_session, start_session
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from lionstudio.recorders.worker import Worker
+
+COMMAND_LIMIT = 1_000
+DYING_PATIENCE = 8.0  # seconds a signal handler waits for the thread that writes: one try at a busy database, and some
+
+
+class Recording:
+    """A run that this process records. Its end is written by whoever comes first: the block, `finish`, or a signal."""
+
+    def __init__(self, keeper: Keeper, draft: SessionDraft) -> None:
+        self.keeper = keeper
+        self.line = draft.line
+        self._draft = draft
+        self._announced = False
+        self._begun = False
+        self._over = False
+        self._is_parents = False  # we are in the child of a fork, and the run is not ours to end
+        self._token: Token[str | None] | None = None
+        self._worker: Worker | None = None  # writes for an event loop
+        self._last_job: Future[None] | None = None
+
+    def begin(self) -> None:
+        """Begin the run; raises what makes that impossible, leaving nothing behind."""
+        draft = self._announce()
+        try:
+            with signals:
+                self._start(draft)
+        except BaseException as error:
+            with signals:
+                self._over = True
+                self._finish(ending_of_exception(error))
+            self._leave()
+            raise
+        self._token = ambient.enter(self.line, draft.parent_session_id)
+
+    async def begin_off_loop(self) -> None:
+        """The same, and from now on everything is written by a thread, in order, while the event loop goes on."""
+        from asyncio import shield, wrap_future
+
+        from lionstudio.recorders.worker import Worker
+
+        draft = self._announce()
+        self._worker = Worker()
+        try:
+            await shield(wrap_future(self._worker.submit(lambda: self._start(draft))))
+        except BaseException as error:  # refused, or cancelled while it was begun
+            self._finish_later(ending_of_exception(error))
+            self._worker.stay_until_done()
+            self._leave()
+            raise
+        self._token = ambient.enter(self.line, draft.parent_session_id)
+
+    def write(self, action: Callable[..., Any], *arguments: Any, record: Callable[[], Record]) -> "Future[None] | None":
+        """Keep something: it is kept when this returns, or when the future is done that is returned on an event loop.
+
+        Raises Invalid and Conflict.
+        """
+        if not self._begun or self._over:
+            raise InvalidRequest(
+                "This run has ended." if self._over else "This run is not open.",
+                hint="Use it as a context manager: with lionstudio.record(…) as run:",
+            )
+        with signals:
+            if self._worker is not None:
+                return self._worker.submit(lambda: self._write_later(action, *arguments, record=record))
+            self.keeper.write(action, *arguments, record=record)
+            return None
+
+    def own(self, value: Any) -> Any:
+        """The value, or a copy if it is written later than the caller may change it."""
+        return value if self._worker is None else snapshot(value)
+
+    def end(self, ending: Ending) -> None:
+        """End the run. A second time it does nothing; in the child of a fork it only writes what waits."""
+        if not self._begun:
+            raise InvalidRequest("This run was not begun.", hint="Call start(), or use it as a context manager.")
+        try:
+            with signals:
+                if self._over:
+                    return
+                if self._worker is None:
+                    self._over = True
+                    self._finish(ending)
+                else:
+                    self._finish_later(ending).result()
+        finally:
+            self._leave()
+
+    async def end_off_loop(self, ending: Ending) -> None:
+        from asyncio import shield, wrap_future
+
+        assert self._worker is not None
+        try:
+            if not self._over:
+                await shield(wrap_future(self._finish_later(ending)))
+        except BaseException:
+            self._worker.stay_until_done()
+            raise
+        finally:
+            self._leave()
+
+    def _announce(self) -> SessionDraft:
+        if self._announced:
+            raise InvalidRequest("This run was begun already.", hint="Call lionstudio.record() for a new one.")
+        self._announced = True
+        _RECORDINGS.add(self)
+        signals.add(self.line.session_id, self._end_by_signal)  # before it is begun, so that no signal comes between
+        return self._draft._replace(parent_session_id=ambient.parent_session_id(), started_at=time.time())
+
+    def _start(self, draft: SessionDraft) -> None:
+        self.keeper.open()
+        process = _own_process(draft.line.session_id)
+        self.keeper.write(start_session, draft, process, record=lambda: start_record(draft, process))
+        self._begun = True
+
+    def _write_later(self, action: Callable[..., Any], *arguments: Any, record: Callable[[], Record]) -> None:
+        try:
+            self.keeper.write(action, *arguments, record=record)
+        except Error as error:
+            self.keeper.say("refused", f"Something was not recorded: {error}")  # perhaps nobody awaits it
+            raise
+
+    def _finish(self, ending: Ending) -> None:
+        if not self._begun or self._is_parents:
+            return self.keeper.finish(patience=None if self._begun else 0.0)
+        session_id, ending = self.line.session_id, {"at": time.time(), **ending}
+        try:
+            self.keeper.write(
+                lambda ctx: finish_session(ctx, session_id, **ending), record=lambda: finish_record(session_id, ending)
+            )
+        finally:
+            self.keeper.finish()
+
+    def _finish_later(self, ending: Ending) -> "Future[None]":
+        assert self._worker is not None
+        with signals:
+            self._over = True
+            self._last_job = self._worker.submit(lambda: self._finish(ending))
+            self._worker.stop()
+            return self._last_job
+
+    def _end_by_signal(self, ending: Ending) -> None:
+        if self._worker is not None:
+            last = self._last_job or self._finish_later(ending)
+            with suppress(TimeoutError):
+                last.result(DYING_PATIENCE)
+        elif not self._over:
+            self._over = True
+            self._finish(ending)
+
+    def _leave(self) -> None:
+        signals.remove(self.line.session_id)
+        ambient.leave(self.line, self._token)
+        self._token = None
+
+    def _after_fork(self) -> None:
+        self._is_parents = True
+        self._worker = None  # its thread stayed in the parent
+        self.keeper.after_fork()
+
+
+def _own_process(session_id: str) -> ProcessRecord:
+    seen = machine.own_identity()
+    return ProcessRecord(
+        session_id=session_id,
+        role=ProcessRole.AGENT,
+        place=machine.here(),
+        pid=seen.pid,
+        start_time=seen.start_time,
+        pgid=os.getpgid(0),
+        owns_group=False,
+        command=" ".join(sys.argv)[:COMMAND_LIMIT] or None,
+    )
+
+
+_RECORDINGS: "weakref.WeakSet[Recording]" = weakref.WeakSet()
+
+
+def _after_fork_in_child() -> None:
+    for recording in list(_RECORDINGS):
+        recording._after_fork()
+
+
+os.register_at_fork(after_in_child=_after_fork_in_child)

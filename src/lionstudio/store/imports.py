@@ -1,0 +1,24 @@
+"""What an import brings up to date on a session that is there already."""
+
+from lionstudio.domain.session import Session
+from lionstudio.store.database import Tx
+
+COMPLETE_SESSION = """
+    UPDATE sessions
+       SET updated_at = :updated_at, first_msg_id = :first_msg_id, last_msg_id = :last_msg_id,
+           last_message_at = :last_message_at, parent_session_id = :parent_session_id
+     WHERE id = :id
+"""
+
+
+def complete_session(tx: Tx, session: Session) -> None:
+    """Write a session's times, bookmarks and parent; everything else stays as it is."""
+    tx.run(
+        COMPLETE_SESSION,
+        id=session.id,
+        updated_at=session.updated_at,
+        first_msg_id=session.first_msg_id,
+        last_msg_id=session.last_msg_id,
+        last_message_at=session.last_message_at,
+        parent_session_id=session.parent_session_id,
+    )
