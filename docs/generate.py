@@ -67,7 +67,7 @@ class Schema:
 
 def read_schema(dialect: str) -> Schema:
     """The schema as all migrations together make it; they only create tables and add columns."""
-    text = "\n".join(file.read_text() for file in sorted((MIGRATIONS / dialect).glob("*.sql")))
+    text = "\n".join(file.read_text() for file in sorted((Path(MIGRATIONS) / dialect).glob("*.sql")))
     text = re.sub(r"--[^\n]*", "", text)
     tables = [
         _table(match[1], _until_closed(text, match.end())) for match in re.finditer(r"CREATE TABLE (\w+) \(", text)

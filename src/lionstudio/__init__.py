@@ -8,10 +8,9 @@
 This is the whole public SDK. It is loaded at its first use, so that importing the package costs nothing.
 """
 
-from typing import TYPE_CHECKING, Any
-
 from lionstudio.version import __version__
 
+TYPE_CHECKING = False  # type checkers read this name as true; importing `typing` for it would double the cost
 if TYPE_CHECKING:
     from lionstudio.domain.errors import Error
     from lionstudio.reader import Reader, open
@@ -28,7 +27,7 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in _HOMES:
         raise AttributeError(f"module 'lionstudio' has no attribute {name!r}")
     from importlib import import_module

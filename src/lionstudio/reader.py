@@ -3,23 +3,24 @@
 import os
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from lionstudio.domain.conversation import Branch, Message
-from lionstudio.domain.errors import InvalidRequest, Unavailable
-from lionstudio.domain.session import Session
-from lionstudio.domain.session_list import Sort, parse_filter
-from lionstudio.domain.words import parse_word
-from lionstudio.recorders.spool import replay_left_behind
-from lionstudio.services.branches import list_branches
+from lionstudio.domain.errors import Unavailable
 from lionstudio.services.context import open_context
-from lionstudio.services.messages import PAGE, Similar, find_similar, list_messages
-from lionstudio.services.session_list import list_sessions
-from lionstudio.services.sessions import get_session
-from lionstudio.settings import load_settings
+from lionstudio.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from lionstudio.domain.conversation import Branch, Message
+    from lionstudio.domain.session import Session
+    from lionstudio.services.messages import Similar
+
+PAGE = 200
+
+# What a method needs is loaded by that method: most programs that open a database ask for one or two things, and
+# opening it must not cost more than a few times a bare interpreter.
 
 
-class SessionPage(list[Session]):
+class SessionPage(list["Session"]):
     """Runs, and in `next_cursor` where the next page begins."""
 
     next_cursor: str | None = None
@@ -31,41 +32,60 @@ class Reader:
     def __init__(self, db: str | os.PathLike[str] | None = None) -> None:
         settings = load_settings(db=None if db is None else os.fspath(db))
         self._ctx = open_context(settings)
-        with suppress(Unavailable, OSError):  # a database that cannot be written now can still be read
-            replay_left_behind(self._ctx, settings.spool, settings.db)
+        if os.path.isdir(os.path.join(settings.home_folder, "spool")):
+            self._replay(settings)
 
     def sessions(
-        self, *, sort: str = Sort.ACTIVE.value, cursor: str | None = None, limit: int = 100, **filters: Any
+        self, *, sort: str = "active", cursor: str | None = None, limit: int = 100, **filters: Any
     ) -> SessionPage:
         """Runs, running first, then newest.
 
         Filters are status, kind, source, health, agent, playbook, show, since, search and view.
         """
+        from lionstudio.domain.session_list import Sort, parse_filter
+        from lionstudio.domain.words import parse_word
+        from lionstudio.services.session_list import list_sessions
+
         order = parse_word(Sort, sort, what="order")
         page = list_sessions(self._ctx, parse_filter(filters), sort=order, cursor=cursor, limit=limit)
         found = SessionPage(page.items)
         found.next_cursor = page.next_cursor
         return found
 
-    def session(self, session_id: str) -> Session:
+    def session(self, session_id: str) -> "Session":
         """One run; raises SessionNotFound."""
+        from lionstudio.services.sessions import get_session
+
         return get_session(self._ctx, session_id)
 
     def messages(
         self, session_id: str, branch_id: str | None = None, after: int = 0, limit: int = PAGE
-    ) -> list[Message]:
+    ) -> "list[Message]":
         """A run's messages, or a branch's whole history through its forks, from position `after` + 1."""
+        from lionstudio.services.messages import list_messages
+
         return list_messages(self._ctx, session_id, branch_id, after=after, limit=limit)
 
-    def branches(self, session_id: str) -> list[Branch]:
+    def branches(self, session_id: str) -> "list[Branch]":
         """A run's branches, oldest first."""
+        from lionstudio.services.branches import list_branches
+
         return list_branches(self._ctx, session_id)
 
-    def similar(self, vector: Sequence[float], limit: int = 10) -> list[Similar]:
+    def similar(self, vector: Sequence[float], limit: int = 10) -> "list[Similar]":
         """The messages whose embeddings are nearest to a vector, nearest first."""
+        from lionstudio.domain.errors import InvalidRequest
+        from lionstudio.services.messages import find_similar
+
         if not vector:
             raise InvalidRequest("A vector needs at least one number.")
         return find_similar(self._ctx, vector, limit=limit)
+
+    def _replay(self, settings: Settings) -> None:
+        from lionstudio.recorders.spool import replay_left_behind
+
+        with suppress(Unavailable, OSError):  # a database that cannot be written now can still be read
+            replay_left_behind(self._ctx, settings.spool, settings.db)
 
     def close(self) -> None:
         self._ctx.db.close()

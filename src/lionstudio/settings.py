@@ -2,72 +2,97 @@
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lionstudio.domain.errors import InvalidRequest
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TEXTS = ("db", "shows_root", "worktrees_root", "synchronous")  # what config.toml may say
 SYNCHRONOUS = ("NORMAL", "FULL")  # NORMAL survives any process kill, FULL also a power loss
 
 
 class Settings(NamedTuple):
-    """Where things are and how they are kept."""
+    """Where things are and how they are kept. Folders are text here and paths where they are asked for."""
 
-    home: Path
+    home_folder: str
     db: str  # a path or a postgresql:// URL
     db_is_default: bool
-    shows_root: Path
-    worktrees_root: Path
+    shows_folder: str
+    worktrees_folder: str
     synchronous: str = "NORMAL"
     token: str | None = None
 
     @property
-    def spool(self) -> Path:
+    def home(self) -> "Path":
+        return _path(self.home_folder)
+
+    @property
+    def spool(self) -> "Path":
         return self.home / "spool"
 
     @property
-    def backups(self) -> Path:
+    def backups(self) -> "Path":
         return self.home / "backups"
+
+    @property
+    def shows_root(self) -> "Path":
+        return _path(self.shows_folder)
+
+    @property
+    def worktrees_root(self) -> "Path":
+        return _path(self.worktrees_folder)
 
 
 def load_settings(environ: Mapping[str, str] | None = None, *, db: str | None = None) -> Settings:
     """Settings from the environment, else from `config.toml`, else their defaults; `db` overrides both."""
     environ = os.environ if environ is None else environ
-    user_home = Path(environ.get("HOME") or "~").expanduser()
-    home = _path(environ.get("LIONAGI_HOME"), user_home) or user_home / ".lionagi"
-    file = _read_config(home / "config.toml")
+    user_home = environ.get("HOME") or os.path.expanduser("~")
+    home = _folder(environ.get("LIONAGI_HOME"), user_home) or os.path.join(user_home, ".lionagi")
+    config = os.path.join(home, "config.toml")
+    file = _read_config(config)
     chosen = db or environ.get("LIONAGI_DB") or file.get("db")
     synchronous = str(file.get("synchronous", "NORMAL")).upper()
     if synchronous not in SYNCHRONOUS:
-        raise InvalidRequest(
-            f"synchronous = {synchronous!r} in {home / 'config.toml'} is not known.", hint="Use normal or full."
-        )
-    shows = _path(environ.get("LIONAGI_SHOWS_ROOT") or file.get("shows_root"), user_home)
-    worktrees = _path(environ.get("LIONAGI_WORKTREES_ROOT") or file.get("worktrees_root"), user_home)
+        raise InvalidRequest(f"synchronous = {synchronous!r} in {config} is not known.", hint="Use normal or full.")
+    shows = _folder(environ.get("LIONAGI_SHOWS_ROOT") or file.get("shows_root"), user_home)
+    worktrees = _folder(environ.get("LIONAGI_WORKTREES_ROOT") or file.get("worktrees_root"), user_home)
     return Settings(
-        home=home,
-        db=str(chosen) if chosen else str(home / "state.db"),
+        home_folder=home,
+        db=str(chosen) if chosen else os.path.join(home, "state.db"),
         db_is_default=not chosen,
-        shows_root=shows or user_home / "khive-work" / "shows",
-        worktrees_root=worktrees or user_home / "khive-work" / "worktrees",
+        shows_folder=shows or os.path.join(user_home, "khive-work", "shows"),
+        worktrees_folder=worktrees or os.path.join(user_home, "khive-work", "worktrees"),
         synchronous=synchronous,
         token=environ.get("LIONAGI_TOKEN") or None,
     )
 
 
-def _path(value: Any, user_home: Path) -> Path | None:
+def _folder(value: Any, user_home: str) -> str | None:
     if not value:
         return None
     text = str(value)
-    return user_home / text[2:] if text.startswith("~/") else Path(text)
+    return os.path.join(user_home, text[2:]) if text == "~" or text.startswith("~/") else text
 
 
-def _read_config(file: Path) -> dict[str, Any]:
-    if not file.exists():
+def _path(folder: str) -> "Path":
+    from pathlib import Path  # a tenth of what opening a database may take, and opening does not need it
+
+    return Path(folder)
+
+
+def _read_config(file: str) -> dict[str, Any]:
+    if not os.access(file, os.F_OK):
         return {}
     import tomllib  # rarely needed, and every command pays for what is imported above
 
     try:
-        return tomllib.loads(file.read_text())
+        with open(file, "rb") as stream:
+            found = tomllib.load(stream)
     except (OSError, ValueError) as error:
         raise InvalidRequest(f"{file} cannot be read: {error}.", hint="Mend or remove that file.") from error
+    for name in TEXTS:
+        if not isinstance(found.get(name, ""), str):
+            raise InvalidRequest(f"{name} in {file} is not text.", hint=f'Write it in quotes: {name} = "…"')
+    return found

@@ -30,7 +30,7 @@ SCHEMA = {
         ORDER BY 1, 2, 3, 4
     """,
 }
-NUMBERS = sorted(int(path.name[:4]) for path in (FOLDER / "sqlite").glob("*.sql"))
+NUMBERS = sorted(int(path.name[:4]) for path in Path(FOLDER, "sqlite").glob("*.sql"))
 NEXT = NUMBERS[-1] + 1
 ADDED = Migration(NEXT, f"{NEXT:04}_test.sql", "CREATE TABLE added_by_test (id TEXT PRIMARY KEY)")
 BROKEN = Migration(NEXT, f"{NEXT:04}_test.sql", "CREATE TABLE half (id TEXT); CREATE TABLE half (id TEXT)")
@@ -43,7 +43,7 @@ def dialect_at(location: str) -> Dialect:
         return PostgresDialect(location)
     from lionstudio.store.sqlite import SqliteDialect
 
-    return SqliteDialect(Path(location))
+    return SqliteDialect(location)
 
 
 def read(dialect: Dialect, sql: str) -> list[Any]:
@@ -59,7 +59,7 @@ def version(dialect: Dialect) -> str:
 
 
 def test_both_databases_have_the_same_numbers_and_names() -> None:
-    names = {kind: sorted(path.name for path in (FOLDER / kind).glob("*.sql")) for kind in ("sqlite", "postgres")}
+    names = {kind: sorted(path.name for path in Path(FOLDER, kind).glob("*.sql")) for kind in ("sqlite", "postgres")}
     assert names["sqlite"] == names["postgres"]
     assert list(range(1, len(NUMBERS) + 1)) == NUMBERS
 

@@ -98,6 +98,7 @@ NOT_JSON = [
     pytest.param(b"bytes", id="bytes"),
     pytest.param({(1, 2): "key"}, id="a key that is no text"),
     pytest.param(circle(), id="a circle"),
+    pytest.param([10**5000, float("nan")], id="NaN beside a huge integer"),
 ]
 
 

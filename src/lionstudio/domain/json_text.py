@@ -13,12 +13,15 @@ _HUGE = 1 << 14_000  # above it Python refuses to print an integer (4300 digits)
 def to_json(value: Any, *, what: str = "content") -> str:
     """JSON text of `value`; raises InvalidContent, which says where the trouble is."""
     try:
-        return _encode(value)
+        try:
+            return _encode(value)
+        except ValueError as error:
+            if "digits" not in str(error):
+                raise
+            return _json_with_huge_integers(value)
     except RecursionError:
         raise InvalidContent(f"The {what} is nested too deeply to be stored.") from None
     except (TypeError, ValueError) as error:
-        if isinstance(error, ValueError) and "digits" in str(error):
-            return _json_with_huge_integers(value)
         raise InvalidContent(
             f"The {what} is not JSON: {error}.",
             hint="Use only dicts with text keys, lists, text, finite numbers, booleans and None; str(…) makes text.",
@@ -38,10 +41,10 @@ def from_json(text: str) -> Any:
 
 
 def _json_with_huge_integers(value: Any) -> str:
+    """JSON text with a mark in the place of each integer that Python refuses to print, then with its digits."""
     from decimal import Decimal
 
     found: list[str] = []
-    mark = "huge-integer-8f1d2c5e-"
 
     def replace(part: Any) -> Any:
         if isinstance(part, int) and not isinstance(part, bool) and abs(part) >= _HUGE:
@@ -53,7 +56,12 @@ def _json_with_huge_integers(value: Any) -> str:
             return [replace(child) for child in part]
         return part
 
+    mark = "huge-integer-"
     text = _encode(replace(value))
+    while text.count(f'"{mark}') > len(found):  # somebody's text looks like a mark
+        mark += "x"
+        found.clear()
+        text = _encode(replace(value))
     for number, digits in enumerate(found):
         text = text.replace(f'"{mark}{number}"', digits)
     return text

@@ -1,5 +1,6 @@
 """What our columns cannot hold as lionagi wrote it waits in an envelope: the `lionagi` key of `node_metadata`."""
 
+import re
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from math import isfinite
@@ -8,6 +9,8 @@ from typing import Any
 from lionstudio.domain.errors import InvalidContent
 
 LIONAGI = "lionagi"  # the key of node_metadata that holds what only lionagi can read
+ORIGINAL = "original"  # the key under which the store keeps texts that no column takes
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
 def read_metadata(source: Mapping[str, Any], *, known: Iterable[str]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -23,12 +26,18 @@ def read_metadata(source: Mapping[str, Any], *, known: Iterable[str]) -> tuple[d
     return {}, kept | ({"node_metadata": metadata} if name in source else {})
 
 
-def with_envelope(metadata: Mapping[str, Any], envelope: Mapping[str, Any]) -> dict[str, Any]:
-    """Metadata with what only lionagi can read beside it; most messages need no such thing."""
+def with_envelope(metadata: Mapping[str, Any], envelope: Mapping[str, Any], *, cleaned: bool = False) -> dict[str, Any]:
+    """Metadata with what only lionagi can read beside it; most messages need no such thing.
+
+    `cleaned` says that the store will have to clean a text, which it notes in the metadata.
+    """
     filled = {name: value for name, value in envelope.items() if value}
-    if LIONAGI in metadata:
-        filled["kept"] = metadata[LIONAGI]
-    return {**metadata, LIONAGI: filled} if filled else dict(metadata)
+    own = dict(metadata)
+    if LIONAGI in own:
+        filled["kept"] = own[LIONAGI]
+    if cleaned:
+        filled["cleaned"] = {ORIGINAL: own.pop(ORIGINAL)} if ORIGINAL in own else {}
+    return {**own, LIONAGI: filled} if filled else own
 
 
 def without_envelope(metadata: Mapping[str, Any] | None) -> tuple[dict[str, Any], Mapping[str, Any]]:
@@ -36,9 +45,17 @@ def without_envelope(metadata: Mapping[str, Any] | None) -> tuple[dict[str, Any]
     envelope = own.pop(LIONAGI, {})
     if "kept" in envelope:
         own[LIONAGI] = envelope["kept"]
+    if "cleaned" in envelope:
+        own.pop(ORIGINAL, None)
+        own |= envelope["cleaned"]
     for name in envelope.get("added", ()):
         own.pop(name, None)
     return own, envelope
+
+
+def unstorable(texts: Mapping[str, Any]) -> dict[str, str]:
+    """Those of the texts that no column of a database takes as they are."""
+    return {name: text for name, text in texts.items() if isinstance(text, str) and _UNSTORABLE.search(text)}
 
 
 def text_of(value: object) -> str | None:

@@ -4,11 +4,19 @@ Either comes back exactly as it came. What our columns cannot hold as it was wai
 is called `node_metadata` on the way out, as in mode "db" (R4).
 """
 
+import struct
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from lionstudio.domain.conversation import UNKNOWN_CLASS, Message, MessageDraft
-from lionstudio.domain.lionagi_envelope import read_metadata, text_of, unix_of, with_envelope, without_envelope
+from lionstudio.domain.lionagi_envelope import (
+    read_metadata,
+    text_of,
+    unix_of,
+    unstorable,
+    with_envelope,
+    without_envelope,
+)
 
 PROGRESSION_CLASS = "lionagi.protocols.generic.progression.Progression"
 UNSET_ROLE = "unset"  # lionagi's own word for a message without a role
@@ -33,9 +41,12 @@ def message_draft(source: Mapping[str, Any]) -> MessageDraft:
     text = {name: text_of(source.get(name)) for name in TEXT_FIELDS}
     role = text["role"] = text["role"] or UNSET_ROLE
     created_at = unix_of(source.get("created_at"))
-    embedding = _vector(source.get("embedding"))
-    held = {**text, "created_at": created_at, "embedding": embedding}
-    kept |= {name: source[name] for name, value in held.items() if name in source and not _same(source[name], value)}
+    vector = _vector(source.get("embedding"))
+    stored_vector = _as_float32(vector)
+    dirty = unstorable(text)
+    held = {**text, "created_at": created_at, "embedding": stored_vector}
+    changed = [name for name, value in held.items() if name in dirty or not _same(source.get(name), value)]
+    kept |= {name: source[name] for name in changed if name in source}
     absent = [name for name in (*MESSAGE_FIELDS, "node_metadata") if name not in source]
     if "metadata" in source and "node_metadata" not in source:
         absent.remove("node_metadata")
@@ -51,8 +62,10 @@ def message_draft(source: Mapping[str, Any]) -> MessageDraft:
         sender=text["sender"],
         recipient=text["recipient"],
         channel=text["channel"],
-        node_metadata=with_envelope({**metadata, **added}, {"fields": kept, "absent": absent, "added": list(added)}),
-        embedding=embedding,
+        node_metadata=with_envelope(
+            {**metadata, **added}, {"fields": kept, "absent": absent, "added": list(added)}, cleaned=bool(dirty)
+        ),
+        embedding=None if stored_vector is None else vector,
     )
 
 
@@ -157,3 +170,13 @@ def _vector(value: object) -> tuple[float, ...] | None:
         isinstance(item, int | float) and not isinstance(item, bool) for item in value
     )
     return tuple(map(float, value)) if numbers and isinstance(value, list | tuple) else None
+
+
+def _as_float32(vector: tuple[float, ...] | None) -> tuple[float, ...] | None:
+    """What is left of a vector in the column for it (R6)."""
+    if vector is None:
+        return None
+    try:
+        return struct.unpack(f"<{len(vector)}f", struct.pack(f"<{len(vector)}f", *vector))
+    except OverflowError:
+        return None

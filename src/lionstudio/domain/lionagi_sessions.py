@@ -11,7 +11,14 @@ from typing import Any, NamedTuple
 
 from lionstudio.domain.conversation import SYSTEM_CLASS, Branch, Message, MessageDraft
 from lionstudio.domain.errors import InvalidContent
-from lionstudio.domain.lionagi_envelope import read_metadata, text_of, unix_of, with_envelope, without_envelope
+from lionstudio.domain.lionagi_envelope import (
+    read_metadata,
+    text_of,
+    unix_of,
+    unstorable,
+    with_envelope,
+    without_envelope,
+)
 from lionstudio.domain.lionagi_messages import message_dict, message_draft, progression_ids
 from lionstudio.domain.session import Session
 
@@ -23,6 +30,7 @@ BRANCH_FIELDS = frozenset(
     {"id", "created_at", "name", "user", "messages", "system", "chat_model", "parse_model", "logs"}
 )
 SESSION_FIELDS = frozenset({"id", "created_at", "name", "user", "branches", "default_branch"})
+TEXT_FIELDS = ("name", "user")
 METADATA_FIELDS = frozenset({"metadata", "node_metadata"})
 
 # R34: bulk that a model needs to call, not to be known by. A credential has no place in a record at all, and lionagi
@@ -94,8 +102,9 @@ def branch_draft(source: Mapping[str, Any], *, originals: Mapping[str, str] | No
     own_pile = (
         {name: value for name, value in pile.items() if name != "collections"} if isinstance(pile, Mapping) else {}
     )
+    dirty = unstorable({name: source.get(name) for name in TEXT_FIELDS})
     envelope = {
-        "fields": kept,
+        "fields": kept | dirty,
         "messages": _pile_frame(own_pile),
         "chat_model": _slim(source.get("chat_model")),
         "parse_model": _slim(source.get("parse_model")),
@@ -115,7 +124,7 @@ def branch_draft(source: Mapping[str, Any], *, originals: Mapping[str, str] | No
         system_msg_id=None if system_id is None else _original(system_id, copies),
         parent_branch_id=str(parent["id"]) if parent else None,
         forked_at_ord=_shared(history, _resolved(progression_ids(parent), copies)) if parent else None,
-        node_metadata=with_envelope({**metadata, **added}, {**envelope, "added": list(added)}),
+        node_metadata=with_envelope({**metadata, **added}, {**envelope, "added": list(added)}, cleaned=bool(dirty)),
     )
 
 
@@ -171,7 +180,8 @@ def session_draft(source: Mapping[str, Any], *, default_branch_id: str | None = 
     }
     default = default_branch_id or text_of(source.get("default_branch")) or next(iter(order), None)
     frame = {name: value for name, value in pile.items() if name != "collections"} if isinstance(pile, Mapping) else {}
-    envelope = {"fields": kept, "branches": _pile_frame(frame), "default_branch": default}
+    dirty = unstorable({name: source.get(name) for name in TEXT_FIELDS})
+    envelope = {"fields": kept | dirty, "branches": _pile_frame(frame), "default_branch": default}
     return SessionDraft(
         id=_required_id(source, "session"),
         created_at=unix_of(source.get("created_at")),
@@ -179,7 +189,7 @@ def session_draft(source: Mapping[str, Any], *, default_branch_id: str | None = 
         default_branch_id=default,
         name=text_of(source.get("name")),
         user=text_of(source.get("user")),
-        node_metadata=with_envelope(metadata, envelope),
+        node_metadata=with_envelope(metadata, envelope, cleaned=bool(dirty)),
     )
 
 
@@ -201,11 +211,11 @@ def session_dict(session: Session | SessionDraft, branches: Sequence[Mapping[str
         },
         # Without a default branch that is among its branches lionagi makes another one.
         "default_branch": default if default in ids else next(iter(ids), None),
+        "name": session.name,
         **envelope.get("fields", {}),
     }
-    if session.name is not None:  # lionagi gives a session without a name its own; it takes no null
-        found["name"] = session.name
-    return {name: value for name, value in found.items() if value is not None or name != "default_branch"}
+    # lionagi gives a session without a name its own; it takes no null.
+    return {name: value for name, value in found.items() if value is not None or name not in ("default_branch", "name")}
 
 
 def restore_branch(branch_class: Any, source: Mapping[str, Any]) -> Any:

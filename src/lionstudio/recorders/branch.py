@@ -15,7 +15,7 @@ from lionstudio.domain.conversation import (
     Message,
     MessageDraft,
 )
-from lionstudio.recorders.drafts import require_message, require_texts
+from lionstudio.domain.drafts import require_message, require_texts
 from lionstudio.recorders.recording import Recording
 from lionstudio.recorders.records import branch_record, message_record, send_record
 from lionstudio.recorders.signals import signals

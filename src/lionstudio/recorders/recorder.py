@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
+from lionstudio.domain.drafts import require_texts
 from lionstudio.domain.errors import InvalidRequest
 from lionstudio.domain.session import TERMINAL_STATUSES, InvocationKind, SessionStatus
 from lionstudio.domain.words import parse_word, unknown_word
 from lionstudio.recorders import ambient
 from lionstudio.recorders.branch import BranchRecorder
-from lionstudio.recorders.drafts import require_texts
 from lionstudio.recorders.endings import ending_of_exception, ending_of_exit_code, normal_ending
 from lionstudio.recorders.keeper import Keeper
 from lionstudio.recorders.recording import Recording
@@ -117,4 +117,4 @@ def _absolute(settings: Settings) -> Settings:
     """The same places wherever the agent goes: a connection may be opened again after it changed its folder."""
     is_url = "://" in settings.db
     db = settings.db if is_url else os.path.abspath(os.path.expanduser(settings.db))
-    return settings._replace(home=settings.home.absolute(), db=db)
+    return settings._replace(home_folder=os.path.abspath(settings.home_folder), db=db)

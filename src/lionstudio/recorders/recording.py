@@ -10,10 +10,10 @@ from contextvars import Token
 from typing import TYPE_CHECKING, Any
 
 from lionstudio import machine
+from lionstudio.domain.drafts import snapshot
 from lionstudio.domain.errors import Error, InvalidRequest
 from lionstudio.domain.process import ProcessRecord, ProcessRole
 from lionstudio.recorders import ambient
-from lionstudio.recorders.drafts import snapshot
 from lionstudio.recorders.endings import Ending, ending_of_exception
 from lionstudio.recorders.keeper import Keeper
 from lionstudio.recorders.records import Record, finish_record, start_record

@@ -4,14 +4,15 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from lionstudio.domain.conversation import Line
 from lionstudio.domain.errors import ForeignDatabase
 from lionstudio.settings import Settings
 from lionstudio.store.database import Database
 from lionstudio.store.open import open_database
+
+if TYPE_CHECKING:
+    from lionstudio.domain.conversation import Line
 
 
 def new_id() -> str:
@@ -22,8 +23,10 @@ def new_id() -> str:
     return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
 
-def new_line(session_id: str | None = None) -> Line:
+def new_line(session_id: str | None = None) -> "Line":
     """Ids for a new branch, and for a new session around it where none is given."""
+    from lionstudio.domain.conversation import Line  # opening a database does not need it, and must be quick
+
     return Line(session_id or new_id(), new_id(), new_id(), new_id())
 
 
@@ -44,16 +47,17 @@ def open_context(settings: Settings) -> Context:
 
 
 def _open(settings: Settings) -> Database:
+    backups = os.path.join(settings.home_folder, "backups")
     try:
-        return open_database(settings.db, synchronous=settings.synchronous, backups=settings.backups)
+        return open_database(settings.db, synchronous=settings.synchronous, backups=backups)
     except ForeignDatabase as error:
         if not settings.db_is_default:
             raise
-        beside = settings.home / "lionstudio.db"
+        beside = os.path.join(settings.home_folder, "lionstudio.db")
         _say_once(beside, f"{error.message} Using {beside} instead. {error.hint}")
-        return open_database(str(beside), synchronous=settings.synchronous, backups=settings.backups)
+        return open_database(beside, synchronous=settings.synchronous, backups=backups)
 
 
-def _say_once(beside: Path, sentence: str) -> None:
-    if not beside.exists():
+def _say_once(beside: str, sentence: str) -> None:
+    if not os.path.exists(beside):
         print(f"lionstudio: {sentence}", file=sys.stderr)  # noqa: T201  said by whoever opens, CLI or SDK

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from lionstudio.domain.change import Topic
 from lionstudio.domain.conversation import Line, Message, MessageDraft, MessageKind, OpenCall, kind_of, tool_of
+from lionstudio.domain.drafts import require_message
 from lionstudio.domain.errors import BranchNotFound, InvalidRequest, MessageNotFound, SessionNotFound
 from lionstudio.domain.usage import NO_USAGE, usage_of
 from lionstudio.services.context import Context
@@ -58,7 +59,7 @@ def append_messages(ctx: Context, line: Line, drafts: Sequence[MessageDraft], *,
 
 def store_in_line(tx: Tx, line: Line, draft: MessageDraft, message_id: str, *, at: float) -> bool:
     """Store one message within a transaction; whether it was new to its branch."""
-    require_role(draft)
+    require_message(draft)
     created_at = at if draft.created_at is None else draft.created_at
     row = messages.message_row(tx, draft, id=message_id, created_at=created_at)
     is_new = messages.insert(tx, row)
@@ -67,7 +68,8 @@ def store_in_line(tx: Tx, line: Line, draft: MessageDraft, message_id: str, *, a
             raise _no_session(line.session_id)
         _count_usage(tx, line.session_id, draft, None)
     else:
-        _count_usage(tx, line.session_id, draft, messages.find(tx, message_id))
+        counted_here = progressions.holds(tx, line.session_progression_id, message_id)
+        _count_usage(tx, line.session_id, draft, messages.find(tx, message_id) if counted_here else None)
         messages.replace(tx, row)
         is_new = _enter_where_missing(tx, line, message_id)
     if draft.channel is not None and draft.recipient is not None:
@@ -89,11 +91,13 @@ def send_message(ctx: Context, session_id: str | None, draft: MessageDraft) -> s
 
 
 def _store_free(ctx: Context, draft: MessageDraft, *, session_id: str | None) -> str:
-    require_role(draft)
+    require_message(draft)
     message_id = draft.id or ctx.new_id()
     now = ctx.now()
     with ctx.db.write() as tx:
-        row = messages.message_row(tx, draft, id=message_id, created_at=draft.created_at or now)
+        row = messages.message_row(
+            tx, draft, id=message_id, created_at=now if draft.created_at is None else draft.created_at
+        )
         if not messages.insert(tx, row):
             messages.replace(tx, row)
         if draft.recipient is not None:
@@ -161,12 +165,6 @@ def list_names(ctx: Context, session_id: str) -> list[str]:
             return [session_id]
         own = [branch.id for branch in branches.list_in_session(tx, session_id)]
     return [name for name in (session_id, session.name, session.agent_name, *own) if name]
-
-
-def require_role(draft: MessageDraft) -> None:
-    """A message must say who speaks (R9)."""
-    if not draft.role or not isinstance(draft.role, str):
-        raise InvalidRequest("A message needs a role.", hint="Use user, assistant, system or action.")
 
 
 def _deliver(tx: Tx, message_id: str, draft: MessageDraft, *, sender: str | None) -> None:

@@ -7,12 +7,14 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager, suppress
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from lionstudio.domain.change import Topic
 from lionstudio.domain.errors import DatabaseGone
 from lionstudio.store.dialect import Connection, ConnectionLost, Dialect, Row, Watch
 from lionstudio.store.encoding import text_in
+
+if TYPE_CHECKING:
+    from lionstudio.domain.change import Topic
 
 GROUP_LIMIT = 64  # use cases that may share one commit; bounds how long the first of them waits
 IDLE_CONNECTIONS = 4  # kept for the next transaction
@@ -61,7 +63,7 @@ class Tx:
         """What is underneath, for the few statements that are not SQL on rows."""
         return self._connection
 
-    def tell(self, topic: Topic, entity_id: str, *, at: float, session_id: str | None = None) -> None:
+    def tell(self, topic: "Topic", entity_id: str, *, at: float, session_id: str | None = None) -> None:
         """Say in the news that something changed. Written as the last statement of the use case."""
         self._news.append({"at": at, "topic": topic.value, "entity_id": entity_id, "session_id": session_id})
 

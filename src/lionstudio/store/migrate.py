@@ -2,13 +2,12 @@
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from lionstudio.domain.errors import ForeignDatabase, NewerDatabase
 from lionstudio.store.dialect import Connection, Dialect
 
-FOLDER = Path(__file__).parent / "migrations"
+FOLDER = os.path.join(os.path.dirname(__file__), "migrations")
 APPLICATION = "lionstudio"
 
 INSERT_META = "INSERT INTO schema_meta (key, value) VALUES (:key, :value)"
@@ -25,17 +24,22 @@ class Migration(NamedTuple):
 
 def load_migrations(dialect: Dialect, *, after: int = 0) -> list[Migration]:
     """The steps that follow `after`, in order."""
-    files = sorted(name for name in os.listdir(FOLDER / dialect.name) if name.endswith(".sql"))
-    return [
-        Migration(number, name, (FOLDER / dialect.name / name).read_text())
-        for name in files
-        if (number := int(name[:4])) > after
-    ]
+    return [Migration(number, name, _read(dialect, name)) for number, name in _numbered(dialect) if number > after]
 
 
 def latest_number(dialect: Dialect) -> int:
     """The newest schema this version of the program knows."""
-    return max(int(name[:4]) for name in os.listdir(FOLDER / dialect.name) if name.endswith(".sql"))
+    return _numbered(dialect)[-1][0]
+
+
+def _numbered(dialect: Dialect) -> list[tuple[int, str]]:
+    names = os.listdir(os.path.join(FOLDER, dialect.name))
+    return sorted((int(name[:4]), name) for name in names if name.endswith(".sql"))
+
+
+def _read(dialect: Dialect, name: str) -> str:
+    with open(os.path.join(FOLDER, dialect.name, name)) as file:
+        return file.read()
 
 
 def create_or_upgrade(dialect: Dialect, *, steps: Sequence[Migration] | None = None) -> None:

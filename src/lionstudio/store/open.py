@@ -1,6 +1,6 @@
 """From a location to an open database."""
 
-from pathlib import Path
+import os
 
 from lionstudio.store.database import Database
 from lionstudio.store.dialect import Dialect
@@ -12,7 +12,7 @@ def is_postgres(location: str) -> bool:
     return location.startswith(POSTGRES_SCHEMES)
 
 
-def open_database(location: str, *, synchronous: str = "NORMAL", backups: Path | None = None) -> Database:
+def open_database(location: str, *, synchronous: str = "NORMAL", backups: str | None = None) -> Database:
     """Open the database at a path or `postgresql://` URL, creating or upgrading it; raises Unavailable."""
     dialect: Dialect
     if is_postgres(location):
@@ -22,6 +22,6 @@ def open_database(location: str, *, synchronous: str = "NORMAL", backups: Path |
     else:
         from lionstudio.store.sqlite import SqliteDialect
 
-        dialect = SqliteDialect(Path(location).expanduser(), synchronous=synchronous, backups=backups)
+        dialect = SqliteDialect(os.path.expanduser(location), synchronous=synchronous, backups=backups)
     dialect.prepare()
     return Database(dialect)

@@ -2,6 +2,7 @@
 
 import os
 import re
+from array import array
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Any
@@ -236,7 +237,7 @@ class PostgresDialect:
         return PostgresWatch(lambda: PostgresConnection(self._url, self.location, writing=False))
 
     def embedding_in(self, vector: Sequence[float]) -> Any:
-        return list(vector)
+        return array("f", vector).tolist()  # float32 before it gets there: the server refuses what would become 0
 
     def embedding_out(self, stored: Any) -> tuple[float, ...]:
         return tuple(stored)

@@ -3,10 +3,8 @@
 import os
 import struct
 import time
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import apsw
@@ -77,13 +75,7 @@ def explain(error: apsw.Error, location: str) -> Error | None:
     return None
 
 
-# Files that this process has open, by device and inode. Closing *any* descriptor of such a file makes the operating
-# system drop all of this process's locks on it; then the next process that closes the database deletes the log under
-# our feet. So its header is read only while nobody here has it open.
-_open_files: Counter[FileIdentity | None] = Counter()
-
-
-def _identity(path: Path) -> FileIdentity | None:
+def _identity(path: str) -> FileIdentity | None:
     try:
         status = os.stat(path)
     except OSError:
@@ -91,41 +83,50 @@ def _identity(path: Path) -> FileIdentity | None:
     return status.st_dev, status.st_ino
 
 
-def _read_header(path: Path) -> bytes | None:
-    """The first bytes of a file; None if this process has it open, and so has checked it already."""
-    if _open_files[_identity(path)]:
-        return None
-    with open(path, "rb") as file:
-        return file.read(HEADER_SIZE)
+def _read_header(path: str) -> bytes:
+    """The first bytes of a file, which may be fewer.
+
+    Read through SQLite, though it is a plain read: closing any other descriptor of the file would make the operating
+    system drop all of this process's locks on it, and the next process that closes the database would delete the log
+    under our feet.
+    """
+    connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
+    try:
+        whole, header = connection.read("main", 0, 0, HEADER_SIZE)
+    finally:
+        connection.close()
+    return header if whole else header.rstrip(b"\0")
 
 
-def _nearest_folder(path: Path) -> Path:
-    return next(folder for folder in path.absolute().parents if folder.exists())
+def _nearest_folder(path: str) -> str:
+    """The closest folder above a path that exists."""
+    folder = os.path.dirname(os.path.abspath(path))
+    while not os.path.exists(folder):
+        folder = os.path.dirname(folder)
+    return folder
 
 
 class SqliteConnection:
     """One apsw connection with our settings."""
 
-    def __init__(self, path: Path, *, writing: bool, synchronous: str, create: bool = False) -> None:
+    def __init__(self, path: str, *, writing: bool, synchronous: str, create: bool = False) -> None:
         flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
         self._path = path
         self._wal = f"{path}-wal"
-        self._closed = False
         self._look_in = WAL_LOOK_EVERY
         self._patience = BUSY_SECONDS
         try:
             try:
-                self._raw = apsw.Connection(str(path), flags=flags, statementcachesize=256)
+                self._raw = apsw.Connection(path, flags=flags, statementcachesize=256)
                 # Fetched, because apsw stops a script at its first row until someone asks for the next.
                 self._raw.execute(PRAGMAS.format(synchronous=synchronous)).fetchall()
             except apsw.ReadOnlyError:
                 # A file we may only read is still worth reading.
-                self._raw = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY, statementcachesize=256)
+                self._raw = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY, statementcachesize=256)
             if not writing:
                 self._raw.execute("PRAGMA query_only = ON")
             self._cursor = self._raw.cursor()
             self.identity = _identity(path)
-            _open_files[self.identity] += 1
         except apsw.Error as error:
             raise self._explained(error) from error
         if writing:
@@ -190,10 +191,7 @@ class SqliteConnection:
         return self._raw.in_transaction
 
     def close(self) -> None:
-        if not self._closed:
-            self._closed = True
-            self._raw.close()
-            _open_files[self.identity] -= 1
+        self._raw.close()
 
     def _wait_for_other_writers(self, tries: int) -> bool:
         # Fairer than busy_timeout: the worst wait among 50 writers was 0.1 s instead of 0.8 s.
@@ -223,12 +221,12 @@ class SqliteConnection:
         return WAL_LOOK_EVERY
 
     def _explained(self, error: apsw.Error) -> BaseException:
-        return explain(error, str(self._path)) or error
+        return explain(error, self._path) or error
 
 
-def copy_database(source: apsw.Connection, target: Path) -> None:
+def copy_database(source: apsw.Connection, target: str) -> None:
     """Copy a live database into `target`, as of one moment."""
-    copy = apsw.Connection(str(target))
+    copy = apsw.Connection(target)
     try:
         with copy.backup("main", source, "main") as backup:
             while not backup.done:
@@ -251,15 +249,15 @@ class SqliteDialect:
     migration_lock: str | None = None
     list_tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
 
-    def __init__(self, path: Path, *, synchronous: str = "NORMAL", backups: Path | None = None) -> None:
+    def __init__(self, path: str, *, synchronous: str = "NORMAL", backups: str | None = None) -> None:
         self.path = path
-        self.location = str(path)
+        self.location = path
         self._synchronous = synchronous
         self._backups = backups
         self._identity: FileIdentity | None = None  # of the file that was found to be this database
 
     def connect(self, *, writing: bool) -> Connection:
-        if not self.path.exists():
+        if not os.path.exists(self.path):
             raise DatabaseGone(f"There is no database file {self.path}.")
         if self._identity != _identity(self.path):
             self.require_ours()
@@ -269,7 +267,7 @@ class SqliteDialect:
         return connection
 
     def prepare(self) -> None:
-        if self.path.is_dir():
+        if os.path.isdir(self.path):
             raise DatabaseGone(
                 f"{self.path} is a folder, not a database file.", hint="Give the path of a file: LIONAGI_DB=…/state.db"
             )
@@ -278,7 +276,7 @@ class SqliteDialect:
                 f"{self.path} is on a network file system, where SQLite loses data.",
                 hint="Use a local disk, or a PostgreSQL server: LIONAGI_DB=postgresql://…",
             )
-        if not self.path.exists() or self.path.stat().st_size == 0:
+        if not os.path.exists(self.path) or os.path.getsize(self.path) == 0:
             self._create()
         self.require_ours()
         self._require_wal()
@@ -288,10 +286,8 @@ class SqliteDialect:
         """Raise unless the file is ours, reading its header only: a file that is not ours is never touched."""
         try:
             header = _read_header(self.path)
-        except OSError as error:
-            raise DatabaseGone(f"The database {self.path} cannot be opened ({error.strerror}).") from error
-        if header is None:
-            return
+        except apsw.Error as error:
+            raise explain(error, self.path) or error from error
         if len(header) < HEADER_SIZE or not header.startswith(MAGIC):
             raise DatabaseDamaged(f"The file {self.path} is not an SQLite database.")
         (application_id,) = struct.unpack_from(">I", header, APPLICATION_ID_AT)
@@ -311,9 +307,9 @@ class SqliteDialect:
     def _create(self) -> None:
         """Make an empty file ours. In rollback mode, so that the header says so before anyone can meet the file."""
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            os.makedirs(os.path.dirname(os.path.abspath(self.path)), exist_ok=True)
         except OSError as error:
-            raise DatabaseReadOnly(f"The folder {self.path.parent} cannot be made ({error.strerror}).") from error
+            raise DatabaseReadOnly(f"The folder of {self.path} cannot be made ({error.strerror}).") from error
         connection = SqliteConnection(self.path, writing=True, synchronous=self._synchronous, create=True)
         try:
             connection.all("BEGIN EXCLUSIVE", {})
@@ -326,7 +322,7 @@ class SqliteDialect:
     def _require_wal(self) -> None:
         """Switch a new file to WAL. That needs the file for oneself, so while others open it too it is tried again."""
         header = _read_header(self.path)
-        if header is None or header[WRITE_VERSION_AT] == WAL_VERSION:
+        if header[WRITE_VERSION_AT] == WAL_VERSION:
             return
         give_up = time.monotonic() + BUSY_SECONDS
         while True:
@@ -362,8 +358,9 @@ class SqliteDialect:
         return None
 
     def back_up_before_upgrade(self, connection: Connection, version: int) -> None:
-        folder = self._backups or self.path.parent / "backups"
-        folder.mkdir(parents=True, exist_ok=True)
-        target = folder / f"{self.path.stem}-before-upgrade-from-{version:04}.db"
+        folder = self._backups or os.path.join(os.path.dirname(os.path.abspath(self.path)), "backups")
+        os.makedirs(folder, exist_ok=True)
+        stem = os.path.splitext(os.path.basename(self.path))[0]
+        target = os.path.join(folder, f"{stem}-before-upgrade-from-{version:04}.db")
         if isinstance(connection, SqliteConnection):
             copy_database(connection.raw, target)

@@ -5,7 +5,6 @@ import select
 import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 from lionstudio import machine
 from lionstudio.store.dialect import Connection
@@ -19,7 +18,7 @@ LOOK_AT_LEAST_EVERY = 1.0
 class SqliteWatch:
     """Wakes on a write to the log, and knows by `data_version` whether anything was committed."""
 
-    def __init__(self, path: Path, connect: Callable[[], Connection]) -> None:
+    def __init__(self, path: str, connect: Callable[[], Connection]) -> None:
         self._path = path
         self._connect = connect
         self._connection: Connection | None = None
@@ -66,7 +65,7 @@ class SqliteWatch:
 
     def _open_folder(self) -> None:
         self._pid = os.getpid()
-        self._folder = machine.watch_folder(self._path.parent)
+        self._folder = machine.watch_folder(os.path.dirname(self._path) or ".")
         self._poll = select.poll()
         if self._folder is not None:
             self._poll.register(self._folder.fileno(), select.POLLIN)
@@ -79,7 +78,7 @@ class SqliteWatch:
         if not self._poll.poll(seconds * 1000):
             return False
         # An empty name says that events were lost.
-        return any(not name or name.startswith(self._path.name) for name in self._folder.read())
+        return any(not name or name.startswith(os.path.basename(self._path)) for name in self._folder.read())
 
     def _changed(self) -> bool:
         version = self._version()

@@ -1,4 +1,4 @@
-"""What a caller hands in, checked before it goes anywhere: in the spool it would be refused when it is too late."""
+"""What a caller hands in, checked before it goes anywhere: what waits on disk cannot be refused any more."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -7,6 +7,7 @@ from typing import Any
 from lionstudio.domain.conversation import MessageDraft
 from lionstudio.domain.errors import InvalidContent, InvalidRequest
 
+TEXT_FIELDS = ("role", "lion_class", "sender", "recipient", "channel", "id")
 LARGEST_FLOAT32 = 3.4028235677973366e38  # embeddings are kept as float32
 
 
@@ -19,16 +20,10 @@ def require_texts(texts: Mapping[str, Any]) -> None:
 
 def require_message(draft: MessageDraft) -> MessageDraft:
     """The draft itself; raises InvalidRequest for what no database could store as it is."""
-    require_texts(
-        {
-            "role": draft.role,
-            "lion_class": draft.lion_class,
-            "sender": draft.sender,
-            "recipient": draft.recipient,
-            "channel": draft.channel,
-            "id": draft.id,
-        }
-    )
+    for name in TEXT_FIELDS:
+        value = getattr(draft, name)
+        if value is not None and not isinstance(value, str):
+            require_texts({name: value})
     if not draft.role:
         raise InvalidRequest("A message needs a role.", hint="Use user, assistant, system or action.")
     if draft.id is not None and not _is_plain(draft.id):
@@ -59,6 +54,8 @@ def _copy(value: Any) -> Any:
 def _is_plain(text: str) -> bool:
     if "\0" in text:
         return False
+    if text.isascii():
+        return True
     try:
         text.encode()
     except UnicodeEncodeError:

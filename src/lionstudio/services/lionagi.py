@@ -1,0 +1,109 @@
+"""lionagi's own sessions and branches in and out of the store: drafts become imports, rows become dicts again."""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lionstudio.domain.conversation import Branch, Message, MessageDraft
+from lionstudio.domain.lionagi_envelope import LIONAGI
+from lionstudio.domain.lionagi_sessions import BranchDraft, SessionDraft, branch_dict, session_dict
+from lionstudio.domain.session import Session, SourceKind
+from lionstudio.services import branches, messages, sessions
+from lionstudio.services.context import Context
+from lionstudio.services.imports import BranchImport, SessionImport
+
+NAMESPACE = uuid.UUID("5d1c3a52-9a6c-5a39-8f0d-6a1e3f1d7c44")  # for the orders that lionagi gives no id
+BRANCH_ORDER = "branch_order"  # lionagi orders branches by hand, the store by time
+
+
+def session_import(
+    draft: SessionDraft, *, at: float, known_branches: Mapping[str, Sequence[str]] | None = None
+) -> SessionImport:
+    """A lionagi session as an import takes it, without a status: lionagi keeps none. `at` stands in for missing times.
+
+    `known_branches` are histories of branches in the store, by id: a fork of one of them, or of another branch of the
+    session, shares its beginning. Any other fork brings its whole history, and remembers whose it was.
+    """
+    created_at = at if draft.created_at is None else draft.created_at
+    born = {message.id: message for branch in draft.branches for message in branch.messages}
+    orders = {**(known_branches or {}), **{branch.id: branch.order for branch in draft.branches}}
+    parts = [_branch_import(branch, draft.id, created_at, born, orders) for branch in draft.branches]
+    times = [message.created_at for message in born.values() if message.created_at is not None]
+    metadata = dict(draft.node_metadata or {})
+    metadata[LIONAGI] = {**metadata.get(LIONAGI, {}), BRANCH_ORDER: [branch.id for branch in draft.branches]}
+    session = Session(
+        id=draft.id,
+        created_at=created_at,
+        updated_at=max([created_at, *times]),
+        progression_id=str(uuid.uuid5(NAMESPACE, f"{draft.id} order")),
+        name=draft.name,
+        user=draft.user,
+        source_kind=SourceKind.IMPORTED_DB,
+        node_metadata=metadata,
+    )
+    return SessionImport(session, parts)
+
+
+def get_lionagi_session(ctx: Context, session_id: str) -> dict[str, Any]:
+    """A stored session as lionagi's `Session.from_dict` reads it; raises SessionNotFound."""
+    session = sessions.get_session(ctx, session_id)
+    order = ((session.node_metadata or {}).get(LIONAGI) or {}).get(BRANCH_ORDER) or []
+    places = {branch_id: place for place, branch_id in enumerate(order)}
+    found = branches.list_branches(ctx, session_id)
+    found.sort(key=lambda branch: places.get(branch.id, len(places)))
+    return session_dict(session, [_branch_dict(ctx, branch) for branch in found])
+
+
+def get_lionagi_branch(ctx: Context, branch_id: str) -> dict[str, Any]:
+    """A stored branch with its whole history as lionagi's `Branch.from_dict` reads it; raises BranchNotFound."""
+    return _branch_dict(ctx, branches.get_branch(ctx, branch_id))
+
+
+def _branch_import(
+    draft: BranchDraft,
+    session_id: str,
+    at: float,
+    born: Mapping[str | None, MessageDraft],
+    orders: Mapping[str, Sequence[str]],
+) -> BranchImport:
+    parent = orders.get(draft.parent_branch_id or "")
+    forked_at = None if parent is None else _shared(draft.order[: draft.forked_at_ord], parent)
+    said = {**{message.id: message for message in draft.inherited}, **born}
+    branch = Branch(
+        id=draft.id,
+        created_at=at if draft.created_at is None else draft.created_at,
+        session_id=session_id,
+        progression_id=draft.progression_id or str(uuid.uuid5(NAMESPACE, f"{draft.id} order")),
+        name=draft.name,
+        user=draft.user,
+        system_msg_id=draft.system_msg_id,
+        parent_branch_id=None if forked_at is None else draft.parent_branch_id,
+        forked_at_ord=forked_at,
+        node_metadata=_with_lost_parent(draft) if forked_at is None else draft.node_metadata,
+    )
+    return BranchImport(branch, [said[name] for name in draft.order[forked_at or 0 :] if name in said])
+
+
+def _shared(beginning: Sequence[str], parent: Sequence[str]) -> int:
+    """How much of a fork's beginning its parent still has: lionagi lets a branch change what it began with."""
+    pairs = zip(beginning, parent, strict=False)
+    return next((at for at, (ours, theirs) in enumerate(pairs) if ours != theirs), min(len(beginning), len(parent)))
+
+
+def _with_lost_parent(draft: BranchDraft) -> Mapping[str, Any] | None:
+    """A fork whose parent is not here keeps lionagi's own account of it."""
+    if draft.parent_branch_id is None:
+        return draft.node_metadata
+    metadata = dict(draft.node_metadata or {})
+    told = (metadata.get(LIONAGI) or {}).get("clone_from") or {}
+    begin = list(draft.order[: draft.forked_at_ord])
+    return {**metadata, "clone_from": {"id": draft.parent_branch_id, **told, "progression": begin}}
+
+
+def _branch_dict(ctx: Context, branch: Branch) -> dict[str, Any]:
+    history: list[Message] = []
+    while page := messages.list_messages(
+        ctx, branch.session_id, branch.id, after=len(history), limit=messages.PAGE_LIMIT
+    ):
+        history += page
+    return branch_dict(branch, history)

@@ -1,0 +1,278 @@
+"""Prune: delete old runs by the rules of ADR 0016, first as a plan, then as planned.
+
+Ended means not running. A legacy run counts as ended here as it does for its health, by the time it was last touched;
+the plan says how many of them it takes. "Newest" is by creation, among all runs, running ones too.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from math import isfinite
+from typing import Any, NamedTuple
+
+from lionstudio.domain.change import Topic
+from lionstudio.domain.errors import Conflict, DatabaseBusy, InvalidRequest
+from lionstudio.services.admin import add_event, keep_history
+from lionstudio.services.context import Context
+from lionstudio.store import maintenance
+from lionstudio.store.database import Tx
+from lionstudio.store.maintenance import OldSession, Removed
+
+DAY = 24 * 3600.0
+KEEP_DAYS = 30.0
+KEEP_N = 100
+# What one transaction takes, so that other writers get their turn after a fraction of a second.
+SESSIONS_AT_ONCE = 200
+MESSAGES_AT_ONCE = 4_000
+IDS_IN_EVENT = 1_000  # more would make the event hard to read; the history of each run says that it was pruned
+TRIES = 3  # when somebody needs a run at the very moment it is deleted, another look finds that out
+
+Progress = Callable[[int, int], None]  # runs dealt with so far, and of how many
+
+
+class WhyKept(StrEnum):
+    """What keeps a run that is old enough to go."""
+
+    PLAY = "play"  # a play points to it
+    FORK = "fork"  # a branch of another run descends from one of its branches
+    CHANGED = "changed"  # it was written to after the plan was made
+
+
+class KeptSession(NamedTuple):
+    """A run that is old enough and stays all the same."""
+
+    session_id: str
+    why: WhyKept
+    sentence: str
+
+
+class PrunePlan(NamedTuple):
+    """What a prune takes, what it leaves, and why."""
+
+    keep_days: float
+    keep_n: int
+    ended_before: float
+    batches: tuple[tuple[str, ...], ...]  # the runs that go, oldest first; what must go together is together
+    removed: Removed
+    legacy: int  # how many of them have no status
+    kept: tuple[KeptSession, ...]
+    kept_newest: int  # how many more are old enough but among the newest
+
+    @property
+    def session_ids(self) -> tuple[str, ...]:
+        return tuple(session_id for batch in self.batches for session_id in batch)
+
+
+class PruneResult(NamedTuple):
+    """What was deleted, or would be; `kept` are the runs that the plan kept, and those that had to be kept since."""
+
+    removed: Removed
+    kept: tuple[KeptSession, ...] = ()
+    event_id: str | None = None  # of a dry run, none
+
+
+def plan_prune(ctx: Context, *, keep_days: float = KEEP_DAYS, keep_n: int = KEEP_N) -> PrunePlan:
+    """What pruning would do now: runs that ended more than `keep_days` ago, without the `keep_n` newest of all."""
+    if not isfinite(keep_days) or keep_days < 0 or keep_n < 0:
+        raise InvalidRequest("How many days and how many runs to keep must be 0 or more.")
+    ended_before = ctx.now() - keep_days * DAY
+    with ctx.db.read() as tx:
+        old = maintenance.list_old(tx, ended_before=ended_before)
+        candidates = {session.id: session for session in _beyond_newest(tx, old, keep_n)}
+        kept = _examine(tx, candidates)
+        going = [session for session in candidates.values() if session.id not in kept]
+        ids = {session.id for session in going}
+        ties = [*maintenance.list_forks(tx, ids), *maintenance.list_borrowers(tx, ids)] if ids else []
+        removed = maintenance.count_sessions(tx, ids)
+    return PrunePlan(
+        keep_days=keep_days,
+        keep_n=keep_n,
+        ended_before=ended_before,
+        batches=tuple(_batches(_components(going, ties))),
+        removed=removed,
+        legacy=sum(session.status is None for session in going),
+        kept=tuple(kept.values()),
+        kept_newest=len(old) - len(candidates),
+    )
+
+
+def prune(
+    ctx: Context, plan: PrunePlan, *, actor: str, dry_run: bool = False, on_progress: Progress | None = None
+) -> PruneResult:
+    """Do what was planned, in several transactions; what changed since the plan was made is looked at again.
+
+    Every deleted run is one line of news and one step of history; the whole is one admin event. Messages that stood in
+    no deleted run stay, as do those that anything else still holds.
+    """
+    if dry_run:
+        return PruneResult(plan.removed, plan.kept)
+    if not actor.strip():
+        raise InvalidRequest("Who prunes must be known.")
+    done = _Done(plan.kept)
+    try:
+        for batch in plan.batches:
+            done.add(batch, _prune_patiently(ctx, plan, batch, actor))
+            if on_progress is not None:
+                on_progress(done.looked_at, plan.removed.sessions)
+    except BaseException:
+        if done.gone:  # what is deleted is deleted, and has to be on record
+            _record(ctx, plan, done, actor, complete=False)
+        raise
+    return PruneResult(done.removed, tuple(done.kept), _record(ctx, plan, done, actor, complete=True))
+
+
+class _Pruned(NamedTuple):
+    """What became of one batch."""
+
+    removed: Removed
+    kept: Sequence[KeptSession]
+    gone: Sequence[str]
+
+
+class _Done:
+    """What a prune has done so far."""
+
+    def __init__(self, kept: Iterable[KeptSession]) -> None:
+        self.removed = Removed()
+        self.kept = list(kept)
+        self.gone: list[str] = []
+        self.looked_at = 0
+
+    def add(self, batch: Sequence[str], pruned: _Pruned) -> None:
+        self.removed = self.removed.plus(pruned.removed)
+        self.kept += pruned.kept
+        self.gone += pruned.gone
+        self.looked_at += len(batch)
+
+
+def sweep_orphan_progressions(ctx: Context, *, actor: str, dry_run: bool = False) -> PruneResult:
+    """Delete progressions that no run and no branch owns, and the messages that only they held (R108)."""
+    with ctx.db.read() as tx:
+        orphans = maintenance.list_orphans(tx)
+        ids = [row[0] for row in orphans]
+        if dry_run:
+            return PruneResult(maintenance.count_orphans(tx, ids))
+    removed = Removed()
+    for batch in _batches([OldSession(row[0], 0.0, None, row[1])] for row in orphans):
+        with ctx.db.write() as tx:
+            maintenance.take_turn(tx, at=ctx.now())
+            removed = removed.plus(maintenance.delete_unowned(tx, batch))
+    with ctx.db.write() as tx:
+        details = {"orphan_progressions": True, **_counts(removed)}
+        event = add_event(ctx, tx, "prune", details=details, actor=actor)
+    return PruneResult(removed, event_id=event.id)
+
+
+def _beyond_newest(tx: Tx, old: Sequence[OldSession], keep_n: int) -> list[OldSession]:
+    if keep_n == 0:
+        return list(old)
+    oldest_kept = maintenance.find_oldest_kept(tx, keep_n)
+    if oldest_kept is None:
+        return []
+    return [session for session in old if (session.created_at, session.id) < oldest_kept]
+
+
+def _examine(tx: Tx, candidates: Collection[str]) -> dict[str, KeptSession]:
+    """Which of the sessions must be kept, all others being deleted together."""
+    kept: dict[str, KeptSession] = {}
+    if not candidates:
+        return kept
+    for session_id, play, topic in maintenance.list_plays(tx, candidates):
+        sentence = f"The play {play} of the show {topic} points to it."
+        kept.setdefault(session_id, KeptSession(session_id, WhyKept.PLAY, sentence))
+    parents: dict[str, list[str]] = {}
+    for parent, child in maintenance.list_forks(tx, candidates):
+        parents.setdefault(child, []).append(parent)
+    # Whoever stays keeps those it descends from, and they in turn theirs.
+    staying = [child for child in parents if child in kept or child not in candidates]
+    while staying:
+        child = staying.pop()
+        for parent in parents.get(child, ()):
+            if parent not in kept:
+                sentence = f"A branch of the run {child} descends from one of its branches."
+                kept[parent] = KeptSession(parent, WhyKept.FORK, sentence)
+                staying.append(parent)
+    return kept
+
+
+def _components(going: Iterable[OldSession], ties: Iterable[Sequence[Any]]) -> list[list[OldSession]]:
+    """Sessions in groups that must go at once: forks refer to each other, and a message may be lent as a prompt."""
+    groups = {session.id: [session] for session in going}
+    for one, other in ties:
+        if one in groups and other in groups and groups[one] is not groups[other]:
+            larger, smaller = sorted((groups[one], groups[other]), key=len, reverse=True)
+            larger += smaller
+            for session in smaller:
+                groups[session.id] = larger
+    return list({id(group): group for group in groups.values()}.values())
+
+
+def _batches(groups: Iterable[Sequence[OldSession]]) -> Iterator[tuple[str, ...]]:
+    batch: list[str] = []
+    messages = 0
+    for group in groups:
+        coming = sum(one.length for one in group)
+        if batch and (len(batch) + len(group) > SESSIONS_AT_ONCE or messages + coming > MESSAGES_AT_ONCE):
+            yield tuple(batch)
+            batch, messages = [], 0
+        batch += (one.id for one in group)
+        messages += coming
+    if batch:
+        yield tuple(batch)
+
+
+def _prune_patiently(ctx: Context, plan: PrunePlan, batch: Sequence[str], actor: str) -> _Pruned:
+    for _ in range(TRIES - 1):
+        try:
+            return _prune_batch(ctx, plan, batch, actor)
+        except (Conflict, DatabaseBusy):
+            continue
+    return _prune_batch(ctx, plan, batch, actor)
+
+
+def _prune_batch(ctx: Context, plan: PrunePlan, batch: Sequence[str], actor: str) -> _Pruned:
+    now = ctx.now()
+    with ctx.db.write() as tx:
+        maintenance.take_turn(tx, at=now)
+        maintenance.lock_sessions(tx, {*batch, *maintenance.list_children(tx, batch)})
+        statuses = maintenance.list_still_old(tx, batch, ended_before=plan.ended_before)
+        kept = _changed(tx, batch, statuses) | _examine(tx, statuses)
+        gone = [session_id for session_id in statuses if session_id not in kept]
+        if not gone:
+            return _Pruned(Removed(), list(kept.values()), gone)
+        touched = set(maintenance.list_children(tx, gone)).difference(gone)
+        teams = maintenance.list_teams(tx, gone)
+        removed = maintenance.delete_sessions(tx, gone)
+        for session_id in gone:
+            before = statuses[session_id]
+            keep_history(ctx, tx, "session", session_id, before=before, after=None, at=now, actor=actor)
+        for session_id in (*gone, *sorted(touched)):
+            tx.tell(Topic.SESSION, session_id, session_id=session_id, at=now)
+        for team_id in teams:
+            tx.tell(Topic.TEAM, team_id, at=now)
+    return _Pruned(removed, list(kept.values()), gone)
+
+
+def _changed(tx: Tx, batch: Collection[str], statuses: Mapping[str, str | None]) -> dict[str, KeptSession]:
+    """Sessions that are there but not old any more. Those that are not there were deleted by someone else."""
+    missing = set(batch).difference(statuses)
+    sentence = "It was written to after the plan was made."
+    present = maintenance.list_present(tx, missing) if missing else ()
+    return {session_id: KeptSession(session_id, WhyKept.CHANGED, sentence) for session_id in present}
+
+
+def _record(ctx: Context, plan: PrunePlan, done: _Done, actor: str, *, complete: bool) -> str:
+    details = {
+        "keep_days": plan.keep_days,
+        "keep_n": plan.keep_n,
+        "complete": complete,
+        **_counts(done.removed),
+        "kept": len(done.kept),
+        "session_ids": done.gone[:IDS_IN_EVENT],
+        "session_ids_left_out": max(0, len(done.gone) - IDS_IN_EVENT),
+    }
+    with ctx.db.write() as tx:
+        return add_event(ctx, tx, "prune", details=details, actor=actor).id
+
+
+def _counts(removed: Removed) -> dict[str, int]:
+    return removed._asdict()

@@ -1,0 +1,63 @@
+"""Messages: what each is to a reader, whichever runtime wrote it."""
+
+import pytest
+
+from lionstudio.domain.conversation import (
+    ACTION_REQUEST_CLASS,
+    ACTION_RESPONSE_CLASS,
+    ASSISTANT_CLASS,
+    INSTRUCTION_CLASS,
+    SEEDED_CLASSES,
+    SYSTEM_CLASS,
+    UNKNOWN_CLASS,
+    Message,
+    MessageKind,
+    kind_of,
+    tool_of,
+)
+
+CALL = {"function": "bash", "arguments": {}}
+RESULT = {"function": "bash", "arguments": {}, "output": "ok", "action_request_id": "c1"}
+
+
+@pytest.mark.parametrize(
+    ("lion_class", "role", "content", "kind"),
+    [
+        pytest.param(SYSTEM_CLASS, "system", {}, "system", id="lionagi's system message"),
+        pytest.param(INSTRUCTION_CLASS, "user", {}, "user", id="lionagi's instruction"),
+        pytest.param(ASSISTANT_CLASS, "assistant", {}, "assistant", id="lionagi's answer"),
+        pytest.param(ACTION_REQUEST_CLASS, "action", CALL, "tool_call", id="lionagi's tool call"),
+        pytest.param(ACTION_RESPONSE_CLASS, "action", RESULT, "tool_result", id="lionagi's tool result"),
+        pytest.param(ACTION_RESPONSE_CLASS, "user", CALL, "tool_result", id="the class before role and shape"),
+        pytest.param(UNKNOWN_CLASS, "system", {}, "system", id="a system role"),
+        pytest.param(UNKNOWN_CLASS, "developer", {}, "system", id="a developer role"),
+        pytest.param(UNKNOWN_CLASS, "user", RESULT, "user", id="the role before the shape"),
+        pytest.param("my.Own", "assistant", "text", "assistant", id="a class of someone else"),
+        pytest.param(UNKNOWN_CLASS, "action", CALL, "tool_call", id="an action that calls"),
+        pytest.param(UNKNOWN_CLASS, "action", RESULT, "tool_result", id="an action that answers"),
+        pytest.param(UNKNOWN_CLASS, "tool", CALL, "tool_call", id="a tool role that calls"),
+        pytest.param(UNKNOWN_CLASS, "tool", "it says ok", "tool_result", id="a tool role with text"),
+        pytest.param(UNKNOWN_CLASS, "tool", {"output": None}, "tool_result", id="a tool role with an empty output"),
+        pytest.param(UNKNOWN_CLASS, "function", CALL, "tool_call", id="another role, the shape of a call"),
+        pytest.param(UNKNOWN_CLASS, "function", RESULT, "tool_result", id="another role, the shape of a result"),
+        pytest.param(UNKNOWN_CLASS, "unset", {"text": "hi"}, "other", id="nothing that is known"),
+        pytest.param(UNKNOWN_CLASS, "unset", None, "other", id="nothing at all"),
+        pytest.param(UNKNOWN_CLASS, "unset", ["function"], "other", id="a list"),
+    ],
+)
+def test_what_a_message_is_to_a_reader(lion_class, role, content, kind):
+    assert kind_of(lion_class, role, content) is MessageKind(kind)
+    assert Message("m", 1.0, role, content, lion_class).kind is MessageKind(kind)
+
+
+@pytest.mark.parametrize(
+    ("content", "tool"),
+    [(CALL, "bash"), (RESULT, "bash"), ({}, None), ({"function": 5}, None), ("bash", None), (None, None)],
+)
+def test_the_tool_a_message_is_about(content, tool):
+    assert tool_of(content) == tool
+
+
+def test_the_seeded_classes_begin_with_the_unknown_one():
+    assert SEEDED_CLASSES[0] == UNKNOWN_CLASS
+    assert len(SEEDED_CLASSES) == len(set(SEEDED_CLASSES)) == 6
