@@ -17,6 +17,8 @@ $(READY): pyproject.toml constraints.txt
 	PIP_CONSTRAINT=constraints.txt $(BIN)/pip install --quiet --editable '.[dev]'
 	@# lionagi brings a command `li` of its own; whoever is installed last has the name.
 	PIP_CONSTRAINT=constraints.txt $(BIN)/pip install --quiet --force-reinstall --no-deps --editable .
+	@# An installed package comes with its bytecode; without it every start would compile the sources again.
+	$(BIN)/python -m compileall -q src
 	@touch $@
 
 setup: $(READY)  ## the virtual environment .venv, with `li` in it

@@ -53,8 +53,8 @@ def judge_many(ctx: Context, tx: Tx, rows: Sequence[Session]) -> dict[str, Healt
     stored = evidence_rows.find_many(
         tx, [session.id for session in rows if session.status is not SessionStatus.RUNNING]
     )
-    running = any(session.status is SessionStatus.RUNNING for session in rows)
-    processes = process_rows.list_of_running(tx) if running else {}
+    running = [session.id for session in rows if session.status is SessionStatus.RUNNING]
+    processes = process_rows.find_many(tx, running)
 
     def glance(session: Session) -> Evidence:
         if session.status is SessionStatus.RUNNING:

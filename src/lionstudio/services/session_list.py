@@ -66,6 +66,8 @@ def _groups(ctx: Context, tx: Tx, question: Question, health: Health | None, sor
     """The groups of a list in their order, numbered downwards."""
 
     def running(before: Key | None, limit: int) -> list[Session]:
+        if health is Health.ZOMBIE:
+            return []  # only an ended run leaves something behind
         return _pages(ctx, tx, health, lambda b, n: _group(tx, question, RUNNING, b, n), before=before, limit=limit)
 
     def not_running(before: Key | None, limit: int) -> list[Session]:

@@ -1,5 +1,7 @@
 """Which process does a run's work, and which writes it down."""
 
+from collections.abc import Sequence
+
 from lionstudio.domain.process import Place, ProcessRecord, ProcessRole
 from lionstudio.store.database import Tx
 from lionstudio.store.dialect import Row
@@ -48,17 +50,19 @@ SELECT_PROCESS = """
       FROM session_processes
 """
 LIST_OF_SESSION = SELECT_PROCESS + "WHERE session_id = :session_id ORDER BY role"
-LIST_OF_RUNNING = SELECT_PROCESS + "WHERE session_id IN (SELECT id FROM sessions WHERE is_running = 1)"
 
 
 def list_of_session(tx: Tx, session_id: str) -> list[ProcessRecord]:
     return [_process(row) for row in tx.all(LIST_OF_SESSION, session_id=session_id)]
 
 
-def list_of_running(tx: Tx) -> dict[str, list[ProcessRecord]]:
-    """The processes of every running session."""
+def find_many(tx: Tx, session_ids: Sequence[str]) -> dict[str, list[ProcessRecord]]:
+    """The processes of these sessions."""
+    if not session_ids:
+        return {}
+    params = {f"id_{number}": session_id for number, session_id in enumerate(session_ids)}
     found: dict[str, list[ProcessRecord]] = {}
-    for row in tx.all(LIST_OF_RUNNING):
+    for row in tx.all(f"{SELECT_PROCESS} WHERE session_id IN ({', '.join(f':{name}' for name in params)})", **params):
         found.setdefault(row[0], []).append(_process(row))
     return found
 

@@ -1,0 +1,1 @@
+"""What Lion Studio costs, always measured beside what the bare machine costs."""
