@@ -15,7 +15,7 @@ from lionstudio.domain.conversation import (
     Message,
     MessageDraft,
 )
-from lionstudio.domain.drafts import require_message, require_texts
+from lionstudio.domain.drafts import require_texts
 from lionstudio.recorders.recording import Recording
 from lionstudio.recorders.records import branch_record, message_record, send_record
 from lionstudio.recorders.signals import signals
@@ -133,15 +133,11 @@ class BranchRecorder:
         """Any message at all. One whose id is known already is overwritten in place."""
         own = self._recording.own
         line, at, message_id = self._line, time.time(), id or new_id()
-        draft = require_message(
-            MessageDraft(
-                role, own(content), lion_class, sender, recipient, channel,
-                own(node_metadata), own(embedding), message_id, created_at,
-            )
+        draft = MessageDraft(
+            role, own(content), lion_class, sender, recipient, channel,
+            own(node_metadata), own(embedding), message_id, created_at,
         )  # fmt: skip
-        written = self._recording.write(
-            append_message, line, draft, at, record=lambda: message_record(line, draft, at)
-        )  # fmt: skip
+        written = self._recording.write(append_message, line, draft, at, record=lambda: message_record(line, draft, at))
         return Recorded(message_id, written)
 
     def send(self, recipient: str, content: Any, *, channel: str | None = None, **more: Any) -> Recorded:
@@ -149,9 +145,7 @@ class BranchRecorder:
         own = self._recording.own
         session_id, message_id = self._line.session_id, more.pop("id", None) or new_id()
         more = {"role": "user", "sender": self._sender, "created_at": time.time()} | own(more)
-        draft = require_message(
-            MessageDraft(content=own(content), recipient=recipient, channel=channel, id=message_id, **more)
-        )
+        draft = MessageDraft(content=own(content), recipient=recipient, channel=channel, id=message_id, **more)
         written = self._recording.write(send_message, session_id, draft, record=lambda: send_record(session_id, draft))
         return Recorded(message_id, written)
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from lionstudio.domain.conversation import Line, MessageDraft
+from lionstudio.domain.drafts import require_message
 from lionstudio.domain.errors import ForkOutOfRange, InvalidRequest
 from lionstudio.domain.process import Place, ProcessRecord, ProcessRole
 from lionstudio.services.branches import BranchDraft, create_branch
@@ -23,11 +24,11 @@ def branch_record(draft: BranchDraft) -> Record:
 
 
 def message_record(line: Line, draft: MessageDraft, at: float) -> Record:
-    return {"do": "message", "line": list(line), "draft": _fields(draft), "at": at}
+    return {"do": "message", "line": list(line), "draft": _fields(require_message(draft)), "at": at}
 
 
 def send_record(session_id: str, draft: MessageDraft) -> Record:
-    return {"do": "send", "session_id": session_id, "draft": _fields(draft)}
+    return {"do": "send", "session_id": session_id, "draft": _fields(require_message(draft))}
 
 
 def finish_record(session_id: str, ending: Mapping[str, Any]) -> Record:

@@ -22,13 +22,24 @@ def text_in(value: str | None) -> str | None:
     """Text that both databases take: NUL and lone surrogates become U+FFFD."""
     if value is None or (value.isascii() and "\0" not in value):
         return value
+    if "\0" not in value:
+        try:
+            value.encode()
+            return value
+        except UnicodeEncodeError:
+            pass
     return value.replace("\0", "\ufffd").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def texts_in(
     node_metadata: Mapping[str, Any] | None, texts: Mapping[str, str | None]
-) -> tuple[dict[str, str | None], Mapping[str, Any] | None]:
+) -> tuple[Mapping[str, str | None], Mapping[str, Any] | None]:
     """Texts that both databases take, and the metadata, which keeps the originals of those that had to change."""
+    for value in texts.values():
+        if value is not None and text_in(value) is not value:
+            break
+    else:
+        return texts, node_metadata  # nearly always
     clean = {column: text_in(value) for column, value in texts.items()}
     changed = {column: value for column, value in texts.items() if clean[column] != value}
     if changed:

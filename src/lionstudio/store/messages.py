@@ -45,10 +45,8 @@ REPLACE_MESSAGE = """
 
 def message_row(tx: Tx, draft: MessageDraft, *, id: str, created_at: float) -> dict[str, Any]:
     """A draft as the columns of one row."""
-    texts, node_metadata = texts_in(
-        draft.node_metadata,
-        {"sender": draft.sender, "recipient": draft.recipient, "channel": draft.channel, "role": draft.role},
-    )
+    names = {"sender": draft.sender, "recipient": draft.recipient, "channel": draft.channel, "role": draft.role}
+    texts, node_metadata = texts_in(draft.node_metadata, names)
     return {
         "id": id,
         "created_at": created_at,
