@@ -350,3 +350,24 @@ def test_a_run_that_finishes_later_keeps_the_status_of_the_operator(ctx: Context
         "run.ended.late_report",
         {"reported": "completed", "exit_code": 0},
     )
+
+
+def test_failing_what_is_stale_takes_only_runs_whose_process_is_confirmed_dead(
+    ctx: Context, clock: Clock, child: subprocess.Popen[bytes]
+) -> None:
+    start_dead_run(ctx, "dead")
+    start_run(ctx, "quiet and unseen", kind="agent")
+    start_run(ctx, "alive and quiet", kind="agent")
+    record_process(ctx, "alive and quiet", child.pid)
+    clock.pass_seconds(7 * HOUR)
+    planned = interventions.transition_stale(ctx, actor="ana", dry_run=True)
+    assert sessions.get_session(ctx, "dead").status is SessionStatus.RUNNING
+    ended = interventions.transition_stale(ctx, actor="ana")
+    assert [done.session.id for done in ended] == [done.session.id for done in planned] == ["dead"]
+    assert ended[0].verdict.health is Health.STALE
+    statuses = {
+        name: sessions.get_session(ctx, name).status for name in ("dead", "quiet and unseen", "alive and quiet")
+    }
+    assert statuses == {"dead": "failed", "quiet and unseen": "running", "alive and quiet": "running"}
+    assert "process" in (sessions.list_history(ctx, "dead")[-1].sentence or "")
+    assert interventions.transition_stale(ctx, actor="ana") == []

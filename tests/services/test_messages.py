@@ -292,6 +292,16 @@ def test_a_tool_call_is_open_until_its_result_comes(ctx: Context, clock: Clock) 
     assert (branch.last_kind, branch.last_tool, branch.last_at) == (MessageKind.TOOL_RESULT, "bash", clock.now)
 
 
+def test_tool_errors_are_found_and_change_no_status(ctx: Context) -> None:
+    start_run(ctx)
+    for number, error in enumerate((None, True, "exit 1", False)):
+        content = {"function": "bash", "output": "x", "action_request_id": f"c{number}", "error": error}
+        messages.append_message(ctx, line_of("run-1"), MessageDraft("action", content, id=f"r{number}"))
+    messages.append_message(ctx, line_of("run-1"), user_says("an error"))
+    assert [message.id for message in messages.list_tool_errors(ctx, "run-1")] == ["r1", "r2"]
+    assert sessions.finish_session(ctx, "run-1", "completed").status == "completed"
+
+
 def test_ending_a_run_closes_its_open_calls(ctx: Context) -> None:
     start_run(ctx)
     call = MessageDraft("action", {"function": "bash", "arguments": {}}, ACTION_REQUEST_CLASS)

@@ -135,6 +135,12 @@ def kind_of(lion_class: str, role: str, content: Any) -> MessageKind:
     return MessageKind.TOOL_RESULT if role in TOOL_ROLES else MessageKind.OTHER
 
 
+def is_tool_error(message: Message) -> bool:
+    """Whether a tool result says that the tool failed. A diagnosis, never a status (R105)."""
+    content = message.content
+    return message.kind is MessageKind.TOOL_RESULT and isinstance(content, Mapping) and bool(content.get("error"))
+
+
 def tool_of(content: Any) -> str | None:
     """The tool that a tool call or a tool result is about."""
     name = content.get("function") if isinstance(content, Mapping) else None

@@ -1,16 +1,29 @@
 """What an operator may do to runs by hand. Each act is guarded, all or nothing, and leaves a trace."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple, NoReturn
 
 from lionstudio.domain.change import Topic
-from lionstudio.domain.errors import Error, InvalidRequest, ProcessIsAlive, Refusal, Refused, SessionIsHealthy
+from lionstudio.domain.errors import (
+    Conflict,
+    Error,
+    InvalidRequest,
+    NotFound,
+    ProcessIsAlive,
+    Refusal,
+    Refused,
+    SessionIsHealthy,
+)
 from lionstudio.domain.health import Evidence, Health, HealthVerdict, classify_health
+from lionstudio.domain.process import ProcessState
 from lionstudio.domain.session import ADMIN_TARGETS, RUN_ACTOR, Session, SessionStatus, require_move
+from lionstudio.domain.session_list import PAGE_LIMIT, SessionFilter
 from lionstudio.domain.words import unknown_word
 from lionstudio.services import health, sessions
 from lionstudio.services.admin import add_event, keep_history
 from lionstudio.services.context import Context
+from lionstudio.services.session_list import list_sessions
 from lionstudio.store import sessions as session_rows
 from lionstudio.store.database import Tx
 
@@ -61,6 +74,33 @@ def transition(
         if dry_run:
             return [Intervention(session, _running(session), verdict) for session, verdict in allowed]
         return [_end(ctx, tx, session, verdict, order) for session, verdict in allowed]
+
+
+def transition_stale(ctx: Context, *, actor: str, dry_run: bool = False) -> list[Intervention]:
+    """Fail every run that is stale and whose process is confirmed dead (R133); what was ended, each with its reasons.
+
+    Runs whose process cannot be seen are left alone, and so is one that ends or speaks meanwhile.
+    """
+    ended: list[Intervention] = []
+    for session_id in _list_stale(ctx):
+        verdict = health.judge(ctx, session_id)[1]
+        if verdict.health is not Health.STALE or verdict.process is not ProcessState.DEAD:
+            continue
+        reason = " ".join(cause.sentence for cause in verdict.reasons)
+        with suppress(Conflict, NotFound):
+            ended += transition(ctx, [session_id], to="failed", reason=reason, actor=actor, dry_run=dry_run)
+    return ended
+
+
+def _list_stale(ctx: Context) -> list[str]:
+    found: list[str] = []
+    cursor: str | None = None
+    while True:
+        page = list_sessions(ctx, SessionFilter(health=Health.STALE), cursor=cursor, limit=PAGE_LIMIT)
+        found += [session.id for session in page.items]
+        cursor = page.next_cursor
+        if cursor is None:
+            return found
 
 
 def _require_order(to: str, reason: str, actor: str, note: str | None, force: bool) -> _Order:

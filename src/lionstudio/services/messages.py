@@ -7,7 +7,16 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from lionstudio.domain.change import Topic
-from lionstudio.domain.conversation import Line, Message, MessageDraft, MessageKind, OpenCall, kind_of, tool_of
+from lionstudio.domain.conversation import (
+    Line,
+    Message,
+    MessageDraft,
+    MessageKind,
+    OpenCall,
+    is_tool_error,
+    kind_of,
+    tool_of,
+)
 from lionstudio.domain.drafts import require_message
 from lionstudio.domain.errors import BranchNotFound, InvalidRequest, MessageNotFound, SessionNotFound
 from lionstudio.domain.usage import NO_USAGE, usage_of
@@ -129,6 +138,14 @@ def list_messages(
         if branch is None or branch.session_id != session_id:
             raise BranchNotFound(f"The run {session_id!r} has no branch {branch_id!r}.")
         return progressions.list_in_branch(tx, branch_id, after=max(0, after), limit=limit)
+
+
+def list_tool_errors(ctx: Context, session_id: str) -> list[Message]:
+    """The tool results of a run that say something went wrong: computed for one run when it is looked at (R106)."""
+    with ctx.db.read() as tx:
+        if sessions.find(tx, session_id) is None:
+            raise _no_session(session_id)
+        return [message for message in progressions.list_tool_messages(tx, session_id) if is_tool_error(message)]
 
 
 def list_inbox(

@@ -105,6 +105,15 @@ READ_SESSION = f"""
      WHERE session.id = :session_id AND entry.position > :after AND entry.position <= :after + :limit
      ORDER BY entry.position
 """
+READ_TOOL_MESSAGES = f"""
+    SELECT {MESSAGE_COLUMNS}, entry.position
+      FROM sessions AS session
+      JOIN progression_entries AS entry ON entry.progression_id = session.progression_id
+      JOIN messages AS message ON message.id = entry.message_id
+      JOIN message_types AS type ON type.type_id = message.lion_class
+     WHERE session.id = :session_id AND (message.role IN ('action', 'tool') OR message.lion_class = 5)
+     ORDER BY entry.position
+"""
 # A fork's own messages follow the first `forked_at_ord` of its parent's history, which may itself be a fork: walk up
 # once, narrowing at each step to what the child kept (R26).
 READ_BRANCH = f"""
@@ -131,6 +140,12 @@ READ_BRANCH = f"""
 def list_in_session(tx: Tx, session_id: str, *, after: int, limit: int) -> list[Message]:
     """A session's messages in the order they were stored, from position `after` + 1."""
     rows = tx.all(READ_SESSION, session_id=session_id, after=after, limit=limit)
+    return [to_message(tx, row, row[10]) for row in rows]
+
+
+def list_tool_messages(tx: Tx, session_id: str) -> list[Message]:
+    """What tools were asked and what they answered, in order."""
+    rows = tx.all(READ_TOOL_MESSAGES, session_id=session_id)
     return [to_message(tx, row, row[10]) for row in rows]
 
 

@@ -152,6 +152,12 @@ class SqliteConnection:
             raise self._explained(error) from error
         return self._raw.changes()
 
+    def _execute(self, sql: str) -> None:
+        try:
+            self._cursor.execute(sql)
+        except apsw.Error as error:
+            raise self._explained(error) from error
+
     def many(self, sql: str, rows: Iterable[Params]) -> None:
         try:
             self._cursor.executemany(sql, rows)
@@ -162,28 +168,28 @@ class SqliteConnection:
         self.all(sql, {})
 
     def begin_read(self) -> None:
-        self.all("BEGIN", {})
+        self._execute("BEGIN")
 
     def begin_write(self) -> None:
         # A deleted or replaced file would take our rows into nowhere without any error from SQLite.
         if _identity(self._path) != self.identity:
             raise ConnectionLost(f"The database file {self._path} was removed or replaced.")
-        self.all("BEGIN IMMEDIATE", {})
+        self._execute("BEGIN IMMEDIATE")
 
     def commit(self) -> None:
-        self.all("COMMIT", {})
+        self._execute("COMMIT")
         self._look_in -= 1
         if not self._look_in:
             self._look_in = self._bound_wal()
 
     def rollback(self) -> None:
-        self.all("ROLLBACK", {})
+        self._execute("ROLLBACK")
 
     def savepoint(self) -> None:
-        self.all("SAVEPOINT use_case", {})
+        self._execute("SAVEPOINT use_case")
 
     def release(self) -> None:
-        self.all("RELEASE use_case", {})
+        self._execute("RELEASE use_case")
 
     def rollback_to_savepoint(self) -> None:
         self.all("ROLLBACK TO use_case; RELEASE use_case", {})
