@@ -2,7 +2,8 @@
 
 from lionstudio.domain.audit import EVENT_RETENTION_COUNT, EVENT_RETENTION_SECONDS, AdminEvent, StatusTransition
 from lionstudio.store.database import Tx
-from lionstudio.store.encoding import json_in, json_out, optional_json_in, text_in
+from lionstudio.store.encoding import json_in, json_out, optional_json_in
+from lionstudio.store.texts import text_in
 
 ADD_TRANSITION = """
     INSERT INTO status_transitions (

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from lionstudio.domain.errors import DatabaseGone
 from lionstudio.store.dialect import Connection, ConnectionLost, Dialect, Row, Watch
-from lionstudio.store.encoding import text_in
+from lionstudio.store.texts import text_in
 
 if TYPE_CHECKING:
     from lionstudio.domain.change import Topic

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from lionstudio.domain.json_text import from_json, to_json
+from lionstudio.store.texts import text_in
 
 
 def json_in(value: Any, *, what: str = "content") -> str:
@@ -16,19 +17,6 @@ def optional_json_in(value: Any, *, what: str = "node_metadata") -> str | None:
 
 def json_out(text: str | None) -> Any:
     return None if text is None else from_json(text)
-
-
-def text_in(value: str | None) -> str | None:
-    """Text that both databases take: NUL and lone surrogates become U+FFFD."""
-    if value is None or (value.isascii() and "\0" not in value):
-        return value
-    if "\0" not in value:
-        try:
-            value.encode()
-            return value
-        except UnicodeEncodeError:
-            pass
-    return value.replace("\0", "\ufffd").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def texts_in(

@@ -8,7 +8,8 @@ from lionstudio.domain.process import ProcessLook, ProcessState
 from lionstudio.domain.session import Session
 from lionstudio.store.database import Tx
 from lionstudio.store.dialect import Row
-from lionstudio.store.encoding import json_in, json_out, text_in
+from lionstudio.store.encoding import json_in, json_out
+from lionstudio.store.texts import text_in
 
 
 class StoredEvidence(NamedTuple):

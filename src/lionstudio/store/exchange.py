@@ -4,8 +4,8 @@ from typing import Any
 
 from lionstudio.domain.conversation import Message
 from lionstudio.store.database import Tx
-from lionstudio.store.encoding import text_in
 from lionstudio.store.messages import MESSAGE_COLUMNS, to_message
+from lionstudio.store.texts import text_in
 
 READ_EXCHANGE = """
     SELECT {columns}, box.seq

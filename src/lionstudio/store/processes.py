@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from lionstudio.domain.process import Place, ProcessRecord, ProcessRole
 from lionstudio.store.database import Tx
 from lionstudio.store.dialect import Row
-from lionstudio.store.encoding import text_in
+from lionstudio.store.texts import text_in
 
 PUT_PROCESS = """
     INSERT INTO session_processes (

@@ -25,7 +25,6 @@ from lionstudio.domain.errors import (
 )
 from lionstudio.store.dialect import Connection, ConnectionLost, Params, Row, Watch
 from lionstudio.store.migrate import create_or_upgrade, read_meta
-from lionstudio.store.sqlite_watch import SqliteWatch
 
 APPLICATION_ID = 0x4C695374  # "LiSt", in every file that is ours
 HEADER_SIZE = 100
@@ -355,6 +354,8 @@ class SqliteDialect:
                 connection.close()
 
     def watch(self) -> Watch:
+        from lionstudio.store.sqlite_watch import SqliteWatch  # few who open a database follow it
+
         return SqliteWatch(self.path, lambda: self.connect(writing=False))
 
     def embedding_in(self, vector: Sequence[float]) -> Any:

@@ -2,7 +2,7 @@
 
 from lionstudio.domain.usage import Usage
 from lionstudio.store.database import Tx
-from lionstudio.store.encoding import text_in
+from lionstudio.store.texts import text_in
 
 ADD_USAGE = """
     INSERT INTO session_usage AS usage (
