@@ -49,7 +49,7 @@ def load_settings(environ: Mapping[str, str] | None = None, *, db: str | None = 
     """Settings from the environment, else from `config.toml`, else their defaults; `db` overrides both."""
     environ = os.environ if environ is None else environ
     user_home = environ.get("HOME") or os.path.expanduser("~")
-    home = _folder(environ.get("LIONAGI_HOME"), user_home) or os.path.join(user_home, ".lionagi")
+    home = os.path.abspath(_folder(environ.get("LIONAGI_HOME"), user_home) or os.path.join(user_home, ".lionagi"))
     config = os.path.join(home, "config.toml")
     file = _read_config(config)
     chosen = db or environ.get("LIONAGI_DB") or file.get("db")
@@ -60,7 +60,7 @@ def load_settings(environ: Mapping[str, str] | None = None, *, db: str | None = 
     worktrees = _folder(environ.get("LIONAGI_WORKTREES_ROOT") or file.get("worktrees_root"), user_home)
     return Settings(
         home_folder=home,
-        db=str(chosen) if chosen else os.path.join(home, "state.db"),
+        db=_location(str(chosen), user_home) if chosen else os.path.join(home, "state.db"),
         db_is_default=not chosen,
         shows_folder=shows or os.path.join(user_home, "khive-work", "shows"),
         worktrees_folder=worktrees or os.path.join(user_home, "khive-work", "worktrees"),
@@ -74,6 +74,11 @@ def _folder(value: Any, user_home: str) -> str | None:
         return None
     text = str(value)
     return os.path.join(user_home, text[2:]) if text == "~" or text.startswith("~/") else text
+
+
+def _location(db: str, user_home: str) -> str:
+    """A URL, or the same file wherever the process goes later."""
+    return db if "://" in db else os.path.abspath(_folder(db, user_home) or db)
 
 
 def _path(folder: str) -> "Path":

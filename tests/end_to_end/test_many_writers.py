@@ -29,8 +29,8 @@ threading.Thread(target=lambda: (sys.stdin.readline(), enough.set()), daemon=Tru
 reads = 0
 with lionstudio.open(sys.argv[1]) as reader:
     print("ready", flush=True)
-    while not enough.is_set():
-        for session in reader.sessions(limit=100):
+    while not enough.wait(0.05):
+        for session in reader.sessions(limit=20):
             said = [message.content["instruction"] for message in reader.messages(session.id)]
             assert said == [str(number) for number in range(len(said))], said
             assert len(said) >= session.message_count
@@ -43,7 +43,7 @@ import apsw, os, sys, threading
 enough = threading.Event()
 threading.Thread(target=lambda: (sys.stdin.readline(), enough.set()), daemon=True).start()
 connection = apsw.Connection(sys.argv[1])
-connection.set_busy_timeout(5000)
+connection.set_busy_timeout(200)  # while it waits for readers, no writer gets on
 connection.execute("SELECT count(*) FROM sqlite_master").fetchall()
 largest = 0
 print("ready", flush=True)

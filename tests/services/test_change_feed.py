@@ -80,6 +80,7 @@ def test_a_cursor_from_before_what_was_forgotten_must_reload(
     ctx: Context, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(change_rows, "KEEP_ROWS", 5)
+    monkeypatch.setattr(change_rows, "TRIM_SLACK", 0)
     start_run(ctx)
     for number in range(20):
         messages.append_message(ctx, line_of("run-1"), user_says(str(number)))
@@ -93,6 +94,7 @@ def test_a_cursor_from_before_what_was_forgotten_must_reload(
 
 def test_nothing_is_forgotten_that_is_young_or_few(ctx: Context, monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:
     monkeypatch.setattr(change_rows, "KEEP_ROWS", 5)
+    monkeypatch.setattr(change_rows, "TRIM_SLACK", 0)
     start_run(ctx)
     for number in range(20):
         messages.append_message(ctx, line_of("run-1"), user_says(str(number)))
@@ -104,6 +106,7 @@ def test_numbers_are_never_given_twice_even_when_everything_was_forgotten(
     ctx: Context, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(change_rows, "KEEP_ROWS", 0)
+    monkeypatch.setattr(change_rows, "TRIM_SLACK", 0)
     start_run(ctx)
     messages.append_message(ctx, line_of("run-1"), user_says("a"))
     newest = newest_number(ctx)

@@ -69,7 +69,7 @@ def active_order(session: Session) -> Any:
 
 
 def ended_order(session: Session) -> Any:
-    return (session.ended_at is not None, session.ended_at or session.created_at, session.id)
+    return (session.ended_at is None, session.ended_at or session.created_at, session.id)
 
 
 def created_order(session: Session) -> Any:

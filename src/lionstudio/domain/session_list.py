@@ -19,7 +19,7 @@ class Sort(StrEnum):
 
     ACTIVE = "active"  # running first, then newest
     CREATED = "created"
-    ENDED = "ended"  # ended last first; what has not ended comes after
+    ENDED = "ended"  # what has not ended, then the ended, last first
 
 
 class View(StrEnum):

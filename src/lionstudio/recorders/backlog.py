@@ -4,9 +4,8 @@ import threading
 from collections import deque
 from pathlib import Path
 
-from lionstudio.domain.errors import Unavailable
 from lionstudio.domain.json_text import from_json, to_json
-from lionstudio.recorders.records import Record, apply
+from lionstudio.recorders.records import REFUSED_FOR_GOOD, Record, apply
 from lionstudio.recorders.spool import SpoolFile
 from lionstudio.services.context import Context
 
@@ -98,8 +97,6 @@ class Backlog:
     def _apply_first(self, ctx: Context) -> None:
         try:
             apply(ctx, from_json(self._memory[0].decode()))
-        except Unavailable:
-            raise
-        except Exception:  # noqa: BLE001  refused for good, and there is no file to keep it in
+        except REFUSED_FOR_GOOD:  # and there is no file to keep it in
             self._lost += 1
         self._memory_size -= len(self._memory.popleft())

@@ -32,6 +32,7 @@ BUSY_PATIENCE = 10.0  # seconds a busy database is waited for before the message
 LEAVING_PATIENCE = 30.0  # seconds that leaving the block tries to write what was set aside
 RETRY_EVERY = 1.0
 LOOK_AGAIN_AFTER = 0.1  # seconds between two tries of a block that is being left
+OUR_MODULES = frozenset({"lionstudio", "apsw", "psycopg", "json", "threading", "os", "posixpath"})
 WILL_NOT_PASS = (DatabaseDamaged, ForeignDatabase, NewerDatabase)  # waiting does not help
 
 
@@ -136,7 +137,7 @@ class Keeper:
                     return False
                 time.sleep(0.01)
             except Exception as error:
-                if self._ctx is None and isinstance(error, ForeignDatabase):
+                if _is_agents_own(error) or (self._ctx is None and isinstance(error, ForeignDatabase)):
                     raise
                 self._say_waiting(error)
                 return False
@@ -189,3 +190,12 @@ class Keeper:
         self._hopeless = isinstance(error, WILL_NOT_PASS)
         hint = f" {error.hint}" if isinstance(error, Error) and error.hint else ""
         self.say("waiting", f"{error} The run goes on; its messages wait in {self._settings.spool}.{hint}")
+
+
+def _is_agents_own(error: Exception) -> bool:
+    """Whether the agent itself raised it, in a signal handler that ran in the middle of our work: a deadline, say."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    where = "" if trace is None else str(trace.tb_frame.f_globals.get("__name__", ""))
+    return where.split(".")[0] not in OUR_MODULES

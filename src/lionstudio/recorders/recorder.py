@@ -17,7 +17,7 @@ from lionstudio.recorders.recording import Recording
 from lionstudio.services.context import Context, new_line
 from lionstudio.services.messages import list_names
 from lionstudio.services.sessions import SessionDraft
-from lionstudio.settings import Settings, load_settings
+from lionstudio.settings import load_settings
 
 EXIT_CODES = range(-(2**31), 2**31)
 
@@ -109,12 +109,5 @@ def record(
         node_metadata=metadata,
         branch_metadata={"model": model} if model else None,
     )
-    settings = _absolute(load_settings(db=None if db is None else os.fspath(db)))
+    settings = load_settings(db=None if db is None else os.fspath(db))
     return Run(Recording(Keeper(settings, draft.line.session_id), draft), name=name, model=model)
-
-
-def _absolute(settings: Settings) -> Settings:
-    """The same places wherever the agent goes: a connection may be opened again after it changed its folder."""
-    is_url = "://" in settings.db
-    db = settings.db if is_url else os.path.abspath(os.path.expanduser(settings.db))
-    return settings._replace(home_folder=os.path.abspath(settings.home_folder), db=db)

@@ -5,7 +5,7 @@ from typing import Any
 
 from lionstudio.domain.conversation import Line, MessageDraft
 from lionstudio.domain.drafts import require_message
-from lionstudio.domain.errors import ForkOutOfRange, InvalidRequest
+from lionstudio.domain.errors import Conflict, ForkOutOfRange, Invalid, InvalidRequest, NotFound
 from lionstudio.domain.process import Place, ProcessRecord, ProcessRole
 from lionstudio.services.branches import BranchDraft, create_branch
 from lionstudio.services.context import Context
@@ -79,6 +79,9 @@ def _message_draft(record: Record) -> MessageDraft:
 def _finish(ctx: Context, record: Record) -> None:
     finish_session(ctx, record["session_id"], **record["ending"])
 
+
+# What says that a record will never be taken, however often it is tried: it makes no sense, or its place is gone.
+REFUSED_FOR_GOOD = (Invalid, Conflict, NotFound, KeyError, TypeError, ValueError)
 
 _WRITERS: Mapping[str, Callable[[Context, Record], None]] = {
     "start": _start,

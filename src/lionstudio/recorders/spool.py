@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from lionstudio.domain.errors import NotFound, Unavailable
 from lionstudio.domain.json_text import from_json, to_json
-from lionstudio.recorders.records import apply
+from lionstudio.recorders.records import REFUSED_FOR_GOOD, apply
 from lionstudio.services.context import Context
 
 SUFFIX = ".jsonl"
@@ -165,9 +165,7 @@ def apply_or_reject(ctx: Context, line: bytes, path: Path) -> Path | None:
     try:
         apply(ctx, from_json(line.decode()))
         return None
-    except Unavailable:
-        raise
-    except Exception as error:
+    except REFUSED_FOR_GOOD as error:
         if isinstance(error, NotFound) and _begins_elsewhere(path):
             raise BeginningWaits from error
         return _reject(path, line, error)

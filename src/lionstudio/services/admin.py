@@ -64,6 +64,7 @@ def add_event(
         raise InvalidRequest("An event needs an action and an actor.")
     event = AdminEvent(ctx.new_id(), ctx.now(), action, target_id, dict(details or {}), actor)
     audit.add_event(tx, event)
+    audit.trim_events(tx, now=ctx.now() - CLOCK_MARGIN)
     tx.tell(Topic.ADMIN, event.id, at=event.created_at)
     return event
 

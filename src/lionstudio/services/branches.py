@@ -49,7 +49,7 @@ def create_branch(ctx: Context, draft: BranchDraft) -> Branch:
         )
         progressions.add_head(tx, branch.progression_id, created_at=created_at)
         branches.insert(tx, branch)
-        tx.tell(Topic.BRANCH, branch.id, session_id=session.id, at=created_at)
+        tx.tell(Topic.BRANCH, branch.id, session_id=session.id, at=ctx.now())
     return branch
 
 

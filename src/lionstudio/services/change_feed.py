@@ -1,6 +1,7 @@
 """The change feed: follow committed changes by number, from any process, and miss none."""
 
 import threading
+import time
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -52,7 +53,7 @@ class ChangeFeed:
 
         A change of topic `reload` says that the cursor is too old or lies ahead: read everything again.
         """
-        cursor, quiet = after, 0.0
+        cursor, heard_at = after, time.monotonic()
         while not self._stopped.is_set():
             watch = self._open_watch()  # before reading, so that no commit falls between the two
             news = read_changes(self._ctx, cursor, session_id=self._session_id)
@@ -61,11 +62,12 @@ class ChangeFeed:
                 yield Change(news.cursor, self._ctx.now(), Topic.RELOAD, "", None)
             yield from news.changes
             if news.changes or news.reload:
-                quiet = 0.0
-            elif idle is not None and quiet >= idle:
+                heard_at = time.monotonic()
+                continue
+            left = LOOK_EVERY if idle is None else heard_at + idle - time.monotonic()
+            if left <= 0:
                 return
-            elif not watch.wait(LOOK_EVERY if idle is None else min(LOOK_EVERY, idle - quiet)):
-                quiet += LOOK_EVERY
+            watch.wait(min(LOOK_EVERY, left))
 
     def stop(self) -> None:
         """End `follow` at its next look; safe from any thread."""

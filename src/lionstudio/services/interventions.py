@@ -14,6 +14,7 @@ from lionstudio.domain.errors import (
     Refusal,
     Refused,
     SessionIsHealthy,
+    Unavailable,
 )
 from lionstudio.domain.health import Evidence, Health, HealthVerdict, classify_health
 from lionstudio.domain.process import ProcessState
@@ -141,6 +142,8 @@ def _examine(
                 raise evidence
             session = sessions.get(tx, session_id, lock=lock)
             allowed[session_id] = session, _require_dead(session, evidence, order, now=ctx.now())
+        except Unavailable:
+            raise  # that is no refusal, and the transaction is of no use any more
         except Error as error:
             refused[session_id] = error
     if refused:

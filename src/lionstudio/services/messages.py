@@ -4,7 +4,7 @@ import heapq
 import math
 import operator
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from lionstudio.domain.change import Topic
 from lionstudio.domain.conversation import (
@@ -60,7 +60,7 @@ def append_messages(ctx: Context, line: Line, drafts: Sequence[MessageDraft], *,
         for draft, message_id in zip(drafts, ids, strict=True):
             if store_in_line(tx, line, draft, message_id, at=now):
                 newest = message_id
-            tx.tell(Topic.MESSAGE, message_id, session_id=line.session_id, at=now)
+            tx.tell(Topic.MESSAGE, message_id, session_id=line.session_id, at=ctx.now())
         if ids:
             sessions.touch(tx, line.session_id, message_id=newest, at=now)
     return ids
@@ -77,13 +77,14 @@ def store_in_line(tx: Tx, line: Line, draft: MessageDraft, message_id: str, *, a
             raise _no_session(line.session_id)
         _count_usage(tx, line.session_id, draft, None)
     else:
-        counted_here = progressions.holds(tx, line.session_progression_id, message_id)
-        _count_usage(tx, line.session_id, draft, messages.find(tx, message_id) if counted_here else None)
-        messages.replace(tx, row)
+        _replace(tx, draft, row, at=at, teller=line.session_id)
+        if not progressions.holds(tx, line.session_progression_id, message_id):
+            _count_usage(tx, line.session_id, draft, None)
         is_new = _enter_where_missing(tx, line, message_id)
     if draft.channel is not None and draft.recipient is not None:
         _deliver(tx, message_id, draft, sender=draft.sender or line.session_id)
-    _follow_activity(tx, line.branch_id, draft, message_id, at=at)
+    if is_new:  # what is said again shows nothing about what the branch does now
+        _follow_activity(tx, line.branch_id, draft, message_id, at=at)
     return is_new
 
 
@@ -108,7 +109,7 @@ def _store_free(ctx: Context, draft: MessageDraft, *, session_id: str | None) ->
             tx, draft, id=message_id, created_at=now if draft.created_at is None else draft.created_at
         )
         if not messages.insert(tx, row):
-            messages.replace(tx, row)
+            _replace(tx, draft, row, at=now, teller=session_id)
         if draft.recipient is not None:
             _deliver(tx, message_id, draft, sender=draft.sender or session_id)
         tx.tell(Topic.MESSAGE, message_id, session_id=session_id, at=now)
@@ -185,7 +186,7 @@ def list_names(ctx: Context, session_id: str) -> list[str]:
 
 
 def _deliver(tx: Tx, message_id: str, draft: MessageDraft, *, sender: str | None) -> None:
-    if draft.recipient is not None and exchange.find_delivery(tx, message_id) is None:
+    if draft.recipient is not None:
         tx.deliver(message_id, sender=sender, recipient=draft.recipient, channel=draft.channel)
 
 
@@ -197,8 +198,19 @@ def _enter_where_missing(tx: Tx, line: Line, message_id: str) -> bool:
         if not progressions.holds(tx, progression_id, message_id)
     ]
     for progression_id in missing:
-        progressions.enter(tx, progression_id, message_id)
+        if not progressions.enter(tx, progression_id, message_id):
+            raise _no_session(line.session_id)
     return line.branch_progression_id in missing
+
+
+def _replace(tx: Tx, draft: MessageDraft, row: dict[str, Any], *, at: float, teller: str | None) -> None:
+    """Overwrite a message, and let every session that holds it count the difference and tell its watchers."""
+    before = messages.find(tx, row["id"])
+    for session_id in progressions.list_holders(tx, row["id"]):
+        _count_usage(tx, session_id, draft, before)
+        if session_id != teller:
+            tx.tell(Topic.MESSAGE, row["id"], session_id=session_id, at=at)
+    messages.replace(tx, row)
 
 
 def _follow_activity(tx: Tx, branch_id: str, draft: MessageDraft, message_id: str, *, at: float) -> None:

@@ -58,7 +58,7 @@ def list_sessions(
 
 
 def _time(session: Session, group: int, sort: Sort) -> float:
-    ended = sort is Sort.ENDED and group == 1 and session.ended_at is not None
+    ended = sort is Sort.ENDED and group == 0
     return session.ended_at if ended and session.ended_at is not None else session.created_at
 
 
@@ -103,8 +103,9 @@ def _groups(ctx: Context, tx: Tx, question: Question, health: Health | None, sor
         case Sort.CREATED:
             yield 0, by_creation
         case Sort.ENDED:
-            yield 1, ended
-            yield 0, not_ended
+            # What has not ended comes first, so that a run that ends meanwhile moves to where it is still to be read.
+            yield 1, not_ended
+            yield 0, ended
 
 
 def _group(tx: Tx, question: Question, group: int, before: Key | None, limit: int) -> list[Session]:

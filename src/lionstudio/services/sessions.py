@@ -85,7 +85,7 @@ def start_session(ctx: Context, draft: SessionDraft, process: ProcessRecord | No
             ctx, tx, "session", session.id,
             before=None, after=session.status, at=started_at, actor=RUN_ACTOR, reason="run.started",
         )  # fmt: skip
-        tx.tell(Topic.SESSION, session.id, session_id=session.id, at=started_at)
+        tx.tell(Topic.SESSION, session.id, session_id=session.id, at=ctx.now())
     return session
 
 
@@ -115,7 +115,7 @@ def finish_session(
         after: SessionStatus = final
         evidence: dict[str, Any] | None = None
         if not ended:
-            if before.status is None or before.end_actor == RUN_ACTOR:
+            if before.status is None or before.end_actor == RUN_ACTOR or _reported_already(tx, session_id, ended_at):
                 return before
             after, code = before.status, "run.ended.late_report"
             sentence = f"The run reported {final} after {before.end_actor} had ended it."
@@ -126,8 +126,14 @@ def finish_session(
             evidence=evidence,
         )  # fmt: skip
         changes.trim(tx, now=ctx.now())
-        tx.tell(Topic.SESSION, session_id, session_id=session_id, at=ended_at)
+        tx.tell(Topic.SESSION, session_id, session_id=session_id, at=ctx.now())
         return get(tx, session_id)
+
+
+def _reported_already(tx: Tx, session_id: str, at: float) -> bool:
+    """Whether this very report is in the history: what waited on disk may be written twice."""
+    history = audit.list_transitions(tx, "session", session_id)
+    return any(step.reason_code == "run.ended.late_report" and step.at == at for step in history)
 
 
 def beat(ctx: Context, session_id: str, role: str) -> None:

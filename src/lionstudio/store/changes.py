@@ -6,6 +6,7 @@ from lionstudio.store.database import Tx
 KEEP_ROWS = 100_000  # whichever is more: so many rows, or so many seconds
 KEEP_SECONDS = 7 * 24 * 3600.0
 TRIM_AT_MOST = 20_000  # rows at once, so that nobody waits long for the writer
+TRIM_SLACK = 10_000  # rows beyond the limit before anyone counts them
 
 READ_AFTER = """
     SELECT seq, at, topic, entity_id, session_id FROM changes WHERE seq > :after ORDER BY seq LIMIT :limit
@@ -33,25 +34,34 @@ def span(tx: Tx) -> tuple[int, int]:
     return trimmed, int(tx.value(READ_NEWEST) or trimmed)
 
 
-FIND_TRIM_END = """
-    SELECT max(seq) FROM (
-        SELECT seq FROM changes WHERE seq <= :keep_from AND at < :keep_since ORDER BY seq LIMIT :at_most) AS old
-"""
+FIND_KEPT = "SELECT seq FROM changes ORDER BY seq DESC LIMIT 1 OFFSET :rows"
+READ_OLDEST = "SELECT seq, at FROM changes WHERE seq < :before ORDER BY seq LIMIT :limit"
 TRIM = "DELETE FROM changes WHERE seq <= :end"
 REMEMBER_TRIMMED = """
-    INSERT INTO schema_meta (key, value) VALUES ('changes_trimmed_to', :value)
+    INSERT INTO schema_meta AS meta (key, value) VALUES ('changes_trimmed_to', :value)
     ON CONFLICT (key) DO UPDATE SET value = excluded.value
+     WHERE CAST(meta.value AS bigint) < CAST(excluded.value AS bigint)
 """
 
 
 def trim(tx: Tx, *, now: float) -> int:
-    """Forget changes that are both old and many; how many rows went. The newest always stays."""
-    _, newest = span(tx)
-    keep_from = newest - max(KEEP_ROWS, 1)  # with the newest gone, SQLite would give its number again
-    if keep_from <= 0:
+    """Forget changes that are both old and many, up to the first young one; how many rows went.
+
+    The newest always stays: with it gone, SQLite would give its number again.
+    """
+    trimmed, newest = span(tx)
+    if newest - trimmed <= KEEP_ROWS + TRIM_SLACK:
         return 0
-    end = tx.value(FIND_TRIM_END, keep_from=keep_from, keep_since=now - KEEP_SECONDS, at_most=TRIM_AT_MOST)
-    if end is None:
+    kept_from = tx.value(FIND_KEPT, rows=max(KEEP_ROWS, 1) - 1)
+    if kept_from is None:
         return 0
+    end = 0
+    for limit in (1, TRIM_AT_MOST):  # one look is enough where nothing is old
+        for seq, at in tx.all(READ_OLDEST, before=kept_from, limit=limit):
+            if at >= now - KEEP_SECONDS:
+                break
+            end = seq
+        if not end:
+            return 0
     tx.run(REMEMBER_TRIMMED, value=str(end))
     return tx.run(TRIM, end=end)

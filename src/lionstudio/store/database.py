@@ -18,12 +18,14 @@ if TYPE_CHECKING:
 
 GROUP_LIMIT = 64  # use cases that may share one commit; bounds how long the first of them waits
 IDLE_CONNECTIONS = 4  # kept for the next transaction
+MOST_CONNECTIONS = 16  # of one kind at once: servers have few to give, and whoever comes later waits a moment
 
 INSERT_NEWS = """
     INSERT INTO changes (at, topic, entity_id, session_id) VALUES (:at, :topic, :entity_id, :session_id)
 """
 INSERT_DELIVERY = """
     INSERT INTO exchange (message_id, sender, recipient, channel) VALUES (:message_id, :sender, :recipient, :channel)
+    ON CONFLICT (message_id) DO NOTHING
 """
 
 
@@ -138,18 +140,18 @@ class _Writer:
         """End a use case that went well: returns when its rows are committed."""
         try:
             tx.write_news()
-        except BaseException as error:
+            group = self._group
+            assert group is not None
+            if group.size:
+                self._open().release()
+            with self._mutex:
+                group.size += 1
+                successor = self._queue.popleft() if self._queue and group.size < GROUP_LIMIT else None
+                if successor is not None and group.done is None:
+                    group.done = threading.Event()
+        except BaseException as error:  # whatever interrupts this, the turn is passed on
             self.fail(error)
             raise
-        group = self._group
-        assert group is not None
-        group.size += 1
-        if group.size > 1:
-            self._open().release()
-        with self._mutex:
-            successor = self._queue.popleft() if self._queue and group.size < GROUP_LIMIT else None
-            if successor is not None and group.done is None:
-                group.done = threading.Event()
         if successor is None:
             self._commit(group)
         else:
@@ -173,6 +175,7 @@ class _Writer:
         """Leave without having changed anything, keeping the promise to those who already did."""
         group = self._group
         if group is None:
+            self._roll_back()  # perhaps it was interrupted just after it had begun
             self._pass_turn()
         elif self._connection is None or not self._connection.in_transaction:
             # Some errors (disk full, I/O) make the database drop the whole transaction, so the group has lost its rows.
@@ -346,7 +349,7 @@ class _Pool:
 
     def take(self) -> Connection:
         with self._state:
-            while self._paused:
+            while self._paused or self._is_full():
                 self._state.wait()
             self._users.append(threading.get_ident())
             connection = self._idle.pop() if self._idle else None
@@ -395,6 +398,10 @@ class _Pool:
         with self._state:
             self._paused = False
             self._state.notify_all()
+
+    def _is_full(self) -> bool:
+        # A thread that is inside already must not wait for itself.
+        return len(self._users) >= MOST_CONNECTIONS and threading.get_ident() not in self._users
 
     def _begin(self, connection: Connection) -> None:
         if self.writing:

@@ -21,6 +21,7 @@ from lionstudio.domain.errors import (
     DatabaseReadOnly,
     Error,
     InvalidRequest,
+    Unavailable,
 )
 from lionstudio.store.dialect import Connection, ConnectionLost, Params, Row, Watch
 from lionstudio.store.migrate import create_or_upgrade
@@ -49,8 +50,8 @@ def to_psycopg(sql: str) -> bytes:
     ).encode()
 
 
-def explain(error: psycopg.Error, location: str) -> Error | None:
-    """Our name for what PostgreSQL reports; None for what can only be a mistake in this program."""
+def explain(error: psycopg.Error, location: str) -> Error:
+    """Our name for what PostgreSQL reports."""
     state = error.sqlstate or ""
     if state == APPEND_ONLY_STATE:
         return AppendOnly(f"{error.diag.message_primary}: history is kept as it was written.")
@@ -68,7 +69,9 @@ def explain(error: psycopg.Error, location: str) -> Error | None:
         return InvalidRequest(f"A value is too large for the database ({error.diag.message_primary}).")
     if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError) or state.startswith(("08", "57P", "53")):
         return DatabaseGone(f"The database {location} cannot be reached ({_first_line(error)}).")
-    return None
+    if isinstance(error, psycopg.DataError):
+        return InvalidRequest(f"The database does not take this value ({_first_line(error)}).")
+    return Unavailable(f"The database {location} reports: {_first_line(error)}")
 
 
 def _first_line(error: Exception) -> str:
@@ -154,11 +157,13 @@ class PostgresConnection:
             self._cursor.execute(sql, params)
         except psycopg.Error as error:
             raise self._explained(error) from error
+        except UnicodeEncodeError:
+            raise InvalidRequest("Half a character (a lone surrogate) is not text that can be looked for.") from None
 
-    def _explained(self, error: psycopg.Error) -> BaseException:
+    def _explained(self, error: psycopg.Error) -> Error:
         if self._raw.broken and not self._raw.closed:
             self._raw.close()
-        return explain(error, self._location) or error
+        return explain(error, self._location)
 
 
 class PostgresWatch:
@@ -210,7 +215,7 @@ class PostgresDialect:
     # Writers of other processes hold locks on rows. A transaction that several use cases share would keep the first
     # one's locks while the next one waits for a row: two processes doing so wait for each other (ADR 0006).
     one_writer = False
-    lock_session: str | None = "SELECT 1 FROM sessions WHERE id = :session_id FOR UPDATE"
+    lock_session: str | None = "SELECT 1 FROM sessions WHERE id = :session_id FOR NO KEY UPDATE"
     # One writer at a time gives out numbers and commits, so a number is never visible before a lower one (ADR 0004).
     news_lock: str | None = f"SELECT pg_advisory_xact_lock({NEWS_LOCK})"
     news_call: str | None = f"SELECT pg_notify('{CHANNEL}', '')"

@@ -53,10 +53,25 @@ def enter_line(tx: Tx, line: Line, message_id: str) -> bool:
     return entered == 2
 
 
-def enter(tx: Tx, progression_id: str, message_id: str) -> None:
-    """Put a message at the end of one progression."""
+def enter(tx: Tx, progression_id: str, message_id: str) -> bool:
+    """Put a message at the end of one progression; False if it is not there any more."""
     length = tx.value(GROW_HEAD, progression_id=progression_id, by=1)
+    if length is None:
+        return False
     tx.run(INSERT_ENTRY, progression_id=progression_id, position=length, message_id=message_id)
+    return True
+
+
+LIST_HOLDERS = """
+    SELECT DISTINCT session.id
+      FROM progression_entries AS entry JOIN sessions AS session ON session.progression_id = entry.progression_id
+     WHERE entry.message_id = :message_id
+"""
+
+
+def list_holders(tx: Tx, message_id: str) -> list[str]:
+    """The sessions in which a message stands."""
+    return [row[0] for row in tx.all(LIST_HOLDERS, message_id=message_id)]
 
 
 def enter_many(tx: Tx, progression_id: str, message_ids: Sequence[str]) -> None:

@@ -7,6 +7,7 @@ from lionstudio.domain.session import InvocationKind, Session, SessionStatus, So
 from lionstudio.store.database import Tx
 from lionstudio.store.dialect import Row
 from lionstudio.store.encoding import json_out, optional_json_in, texts_in
+from lionstudio.store.texts import text_in
 
 # In the order _session takes them.
 SESSION_COLUMNS = """
@@ -151,7 +152,8 @@ def search_words(session: Session) -> set[str]:
     """Every word a session can be found by."""
     texts = (session.name, session.agent_name, session.playbook_name, session.show_topic, session.show_play_name)
     words = {word for text in texts if text for word in words_of(text)}
-    return {word for word in words if word == word.encode("utf-8", "replace").decode()} | {session.id[:WORD_LIMIT]}
+    words.add(session.id.casefold()[:WORD_LIMIT])
+    return {word for word in words if text_in(word) == word}
 
 
 TOUCH = """

@@ -1,5 +1,6 @@
 """SQLite, through apsw: its wheel carries a current engine, free of the WAL bugs of older ones (ADR 0002)."""
 
+import fcntl
 import os
 import struct
 import time
@@ -22,6 +23,7 @@ from lionstudio.domain.errors import (
     Error,
     ForeignDatabase,
     InvalidRequest,
+    Unavailable,
 )
 from lionstudio.store.dialect import Connection, ConnectionLost, Params, Row, Watch
 from lionstudio.store.migrate import create_or_upgrade, read_meta
@@ -44,14 +46,14 @@ PRAGMAS = """
 """
 # Autocheckpoints never find a quiet moment when many processes write at once, so the log would grow without end. Past
 # this size whoever notices empties it, looking every few commits.
-WAL_LIMIT = 16 * 1024 * 1024
+WAL_LIMIT = 8 * 1024 * 1024
 WAL_LOOK_EVERY = 8
-WAL_LOOK_AFTER_FAILURE = 64  # a long read keeps the log from being emptied; then trying often would only cost time
-WAL_PATIENCE = 0.03  # seconds, because everyone else waits meanwhile
+WAL_LOOK_AFTER_FAILURE = 16  # a long read keeps the log from being emptied; then trying often would only cost time
+WAL_PATIENCE = 0.1  # seconds, because everyone else waits meanwhile
 
 
-def explain(error: apsw.Error, location: str) -> Error | None:
-    """Our name for what SQLite reports; None for what can only be a mistake in this program."""
+def explain(error: apsw.Error, location: str) -> Error:
+    """Our name for what SQLite reports."""
     extended = getattr(error, "extendedresult", 0)
     match getattr(error, "result", 0) & 0xFF:
         case apsw.SQLITE_BUSY | apsw.SQLITE_LOCKED | apsw.SQLITE_PROTOCOL:
@@ -72,7 +74,7 @@ def explain(error: apsw.Error, location: str) -> Error | None:
             if extended in (apsw.SQLITE_CONSTRAINT_PRIMARYKEY, apsw.SQLITE_CONSTRAINT_UNIQUE):
                 return AlreadyExists(f"This is there already ({error}).")
             return Conflict(f"The database refuses this ({error}).")
-    return None
+    return Unavailable(f"The database {location} reports: {error}")
 
 
 def _identity(path: str) -> FileIdentity | None:
@@ -130,8 +132,11 @@ class SqliteConnection:
             self.identity = _identity(path)
         except apsw.Error as error:
             raise self._explained(error) from error
+        self._turn: int | None = None
         if writing:
             self._raw.set_busy_handler(self._wait_for_other_writers)
+            with suppress(OSError):  # a folder we may not write to: then SQLite alone keeps the order
+                self._turn = os.open(f"{path}-turn", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         self._busy_until = 0.0
 
     @property
@@ -141,7 +146,7 @@ class SqliteConnection:
     def all(self, sql: str, params: Params) -> list[Row]:
         try:
             return self._cursor.execute(sql, params).fetchall()
-        except apsw.Error as error:
+        except (apsw.Error, UnicodeEncodeError) as error:
             raise self._explained(error) from error
 
     def run(self, sql: str, params: Params) -> int:
@@ -167,22 +172,30 @@ class SqliteConnection:
         self.all(sql, {})
 
     def begin_read(self) -> None:
+        self._require_file()
         self._execute("BEGIN")
 
     def begin_write(self) -> None:
-        # A deleted or replaced file would take our rows into nowhere without any error from SQLite.
-        if _identity(self._path) != self.identity:
-            raise ConnectionLost(f"The database file {self._path} was removed or replaced.")
-        self._execute("BEGIN IMMEDIATE")
+        self._require_file()
+        self._take_turn()
+        try:
+            self._execute("BEGIN IMMEDIATE")
+        except BaseException:
+            self._pass_turn()
+            raise
 
     def commit(self) -> None:
         self._execute("COMMIT")
         self._look_in -= 1
         if not self._look_in:
             self._look_in = self._bound_wal()
+        self._pass_turn()
 
     def rollback(self) -> None:
-        self._execute("ROLLBACK")
+        try:
+            self._execute("ROLLBACK")
+        finally:
+            self._pass_turn()
 
     def savepoint(self) -> None:
         self._execute("SAVEPOINT use_case")
@@ -199,6 +212,38 @@ class SqliteConnection:
 
     def close(self) -> None:
         self._raw.close()
+        if self._turn is not None:
+            os.close(self._turn)
+            self._turn = None
+
+    def _take_turn(self) -> None:
+        """Let only one writer of ours at a time ask SQLite for its lock.
+
+        Each who asks takes a place among the readers first, and there are few: with fifty asking at once, some were
+        shown old moments for so long that SQLite gave up on them after ten seconds.
+        """
+        if self._turn is None:
+            return
+        tries = 0
+        while True:
+            try:
+                fcntl.flock(self._turn, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            except BlockingIOError:
+                if not self._wait_for_other_writers(tries):
+                    raise DatabaseBusy(
+                        f"The database {self._path} was busy for more than {BUSY_SECONDS:.0f} s."
+                    ) from None
+            tries += 1
+
+    def _pass_turn(self) -> None:
+        if self._turn is not None:
+            fcntl.flock(self._turn, fcntl.LOCK_UN)
+
+    def _require_file(self) -> None:
+        # A deleted or replaced file would take our rows into nowhere, and show old ones, without an error from SQLite.
+        if _identity(self._path) != self.identity:
+            raise ConnectionLost(f"The database file {self._path} was removed or replaced.")
 
     def _wait_for_other_writers(self, tries: int) -> bool:
         # Fairer than busy_timeout: the worst wait among 50 writers was 0.1 s instead of 0.8 s.
@@ -237,8 +282,10 @@ class SqliteConnection:
         finally:
             self._patience = BUSY_SECONDS
 
-    def _explained(self, error: apsw.Error) -> BaseException:
-        return explain(error, self._path) or error
+    def _explained(self, error: apsw.Error | UnicodeEncodeError) -> Error:
+        if isinstance(error, UnicodeEncodeError):
+            return InvalidRequest("Half a character (a lone surrogate) is not text that can be looked for.")
+        return explain(error, self._path)
 
 
 def copy_database(source: apsw.Connection, target: str) -> None:
@@ -275,6 +322,7 @@ class SqliteDialect:
 
     def connect(self, *, writing: bool) -> Connection:
         if not os.path.exists(self.path):
+            self._identity = None  # a new file may get the same inode
             raise DatabaseGone(f"There is no database file {self.path}.")
         if self._identity != _identity(self.path):
             self.require_ours()
@@ -304,7 +352,7 @@ class SqliteDialect:
         try:
             header = _read_header(self.path)
         except apsw.Error as error:
-            raise explain(error, self.path) or error from error
+            raise explain(error, self.path) from error
         if len(header) < HEADER_SIZE or not header.startswith(MAGIC):
             raise DatabaseDamaged(f"The file {self.path} is not an SQLite database.")
         (application_id,) = struct.unpack_from(">I", header, APPLICATION_ID_AT)

@@ -275,7 +275,8 @@ CREATE TABLE changes (
 );
 CREATE INDEX ix_changes__session_id ON changes (session_id, seq);
 
--- History outlives what it describes: no foreign keys, and triggers refuse to change it.
+-- History outlives what it describes: no foreign keys, and triggers refuse to change it. No rowids either: a REPLACE by
+-- rowid fires no trigger.
 CREATE TABLE admin_events (
     id         TEXT PRIMARY KEY,
     created_at REAL NOT NULL,
@@ -283,7 +284,7 @@ CREATE TABLE admin_events (
     target_id  TEXT,
     details    TEXT NOT NULL,
     actor      TEXT NOT NULL DEFAULT 'admin'
-);
+) WITHOUT ROWID;
 CREATE INDEX ix_admin_events__created_at ON admin_events (created_at, id);
 CREATE INDEX ix_admin_events__action ON admin_events (action, created_at, id);
 CREATE INDEX ix_admin_events__target_id ON admin_events (target_id, created_at) WHERE target_id IS NOT NULL;
@@ -299,7 +300,7 @@ CREATE TABLE status_transitions (
     reason_code TEXT,
     sentence    TEXT,
     evidence    TEXT
-);
+) WITHOUT ROWID;
 CREATE INDEX ix_status_transitions__entity ON status_transitions (entity, entity_id, at);
 
 CREATE TRIGGER tr_admin_events__no_update BEFORE UPDATE ON admin_events
