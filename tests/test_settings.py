@@ -156,3 +156,10 @@ def test_the_environment_of_this_process_is_the_default(home: Path, monkeypatch:
     monkeypatch.setenv("LIONAGI_TOKEN", "secret")
     settings = load_settings()
     assert (settings.home, settings.token) == (home, "secret")
+
+
+@pytest.mark.parametrize("db", ["mysql://a/b", "sqlite:////tmp/x.db", "postgresql+psycopg://x/y", ":memory:"])
+def test_a_place_that_is_neither_a_file_nor_a_server_is_refused(user_home: Path, db: str) -> None:
+    with pytest.raises(InvalidRequest, match="not a place") as caught:
+        load(user_home, db=db)
+    assert "postgresql://" in (caught.value.hint or "")

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TEXTS = ("db", "shows_root", "worktrees_root", "synchronous")  # what config.toml may say
+URL_SCHEMES = ("postgresql://", "postgres://")
 SYNCHRONOUS = ("NORMAL", "FULL")  # NORMAL survives any process kill, FULL also a power loss
 
 
@@ -78,6 +79,11 @@ def _folder(value: Any, user_home: str) -> str | None:
 
 def _location(db: str, user_home: str) -> str:
     """A URL, or the same file wherever the process goes later."""
+    if ("://" in db and not db.startswith(URL_SCHEMES)) or db == ":memory:":
+        raise InvalidRequest(
+            f"{db.rsplit('@', 1)[-1]!r} is not a place for a database.",
+            hint="Use a file path, or postgresql://host/name.",
+        )
     return db if "://" in db else os.path.abspath(_folder(db, user_home) or db)
 
 

@@ -278,3 +278,19 @@ def test_a_run_stays_in_its_database_when_the_agent_changes_its_folder(
         run.user("still here")
     with lionstudio.open(tmp_path / "here.db") as reader:
         assert texts(reader.messages(run.session_id)) == ["still here"]
+
+
+@pytest.mark.parametrize("wrong", ["1", 1.0, 2**70])
+def test_what_is_no_exit_code_is_refused_at_once(sqlite_path: Path, home: Path, wrong: object) -> None:
+    with lionstudio.record(db=sqlite_path) as run, pytest.raises(InvalidRequest, match="not an exit code"):
+        run.finish(exit_code=wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("wrong", ["1", 1.5, True])
+def test_what_is_no_position_is_refused_before_anything_is_stored(sqlite_path: Path, home: Path, wrong: object) -> None:
+    with lionstudio.record(db=sqlite_path) as run:
+        run.user("one")
+        with pytest.raises(InvalidRequest, match="not a position"):
+            run.fork("wrong", at=wrong)  # type: ignore[arg-type]
+    with lionstudio.open(sqlite_path) as reader:
+        assert len(reader.branches(run.session_id)) == 1

@@ -7,6 +7,7 @@ from typing import Any
 from lionstudio.domain.conversation import MessageDraft
 from lionstudio.domain.errors import InvalidContent, InvalidRequest
 
+EXIT_CODES = range(-(2**31), 2**31)
 TEXT_FIELDS = ("role", "lion_class", "sender", "recipient", "channel", "id")
 LARGEST_FLOAT32 = 3.4028235677973366e38  # embeddings are kept as float32
 
@@ -16,6 +17,19 @@ def require_texts(texts: Mapping[str, Any]) -> None:
     for name, value in texts.items():
         if value is not None and not isinstance(value, str):
             raise InvalidRequest(f"The {name} must be text, not {type(value).__name__}.")
+
+
+def require_exit_code(value: Any) -> None:
+    """Raise InvalidRequest unless it is a number that a process can return."""
+    # The type first: looking for anything else in a range of four billion numbers would take minutes.
+    if not isinstance(value, int) or value not in EXIT_CODES:
+        raise InvalidRequest(f"{value!r} is not an exit code.", hint="Use the whole number that the process returned.")
+
+
+def require_position(value: Any) -> None:
+    """Raise InvalidRequest unless it is a place in a history, or None."""
+    if value is not None and (not isinstance(value, int) or isinstance(value, bool)):
+        raise InvalidRequest(f"{value!r} is not a position.", hint="Use a whole number: 0 begins empty.")
 
 
 def require_message(draft: MessageDraft) -> MessageDraft:

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import math
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, NamedTuple
@@ -63,9 +64,19 @@ def parse_filter(wanted: Mapping[str, Any]) -> SessionFilter:
     for name, value in wanted.items():
         if name not in known:
             raise unknown_word(name, what="filter", allowed=known)
+        if name not in _WORDS and value is not None:
+            _require_value(name, value)
         if value is not None:
             values[name] = parse_word(_WORDS[name], value, what=name) if name in _WORDS else value
     return SessionFilter(**values)
+
+
+def _require_value(name: str, value: Any) -> None:
+    if name == "since":
+        if not isinstance(value, int | float) or isinstance(value, bool) or math.isnan(value):
+            raise InvalidRequest(f"since must be unix seconds, not {value!r}.", hint="Use time.time() - 3600.")
+    elif not isinstance(value, str):
+        raise InvalidRequest(f"The filter {name} must be text, not {type(value).__name__}.", hint="Give one name.")
 
 
 class Cursor(NamedTuple):

@@ -15,7 +15,7 @@ from lionstudio.domain.conversation import (
     Message,
     MessageDraft,
 )
-from lionstudio.domain.drafts import require_texts
+from lionstudio.domain.drafts import require_position, require_texts
 from lionstudio.recorders.recording import Recording
 from lionstudio.recorders.records import branch_record, message_record, send_record
 from lionstudio.recorders.signals import signals
@@ -163,6 +163,7 @@ class BranchRecorder:
         Nothing is copied. Raises ForkOutOfRange.
         """
         require_texts({"name of a branch": name})
+        require_position(at)
         line = new_line(self._line.session_id)._replace(session_progression_id=self._line.session_progression_id)
         model = model or self.model
         draft = BranchDraft(

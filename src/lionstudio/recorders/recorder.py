@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
-from lionstudio.domain.drafts import require_texts
-from lionstudio.domain.errors import InvalidRequest
+from lionstudio.domain.drafts import require_exit_code, require_texts
 from lionstudio.domain.session import TERMINAL_STATUSES, InvocationKind, SessionStatus
 from lionstudio.domain.words import parse_word, unknown_word
 from lionstudio.recorders import ambient
@@ -18,8 +17,6 @@ from lionstudio.services.context import Context, new_line
 from lionstudio.services.messages import list_names
 from lionstudio.services.sessions import SessionDraft
 from lionstudio.settings import load_settings
-
-EXIT_CODES = range(-(2**31), 2**31)
 
 
 class Run(BranchRecorder):
@@ -44,8 +41,8 @@ class Run(BranchRecorder):
 
     def finish(self, status: str | None = None, exit_code: int | None = None) -> None:
         """End the run; the same as leaving the block. A second time, and in the child of a fork, it does nothing."""
-        if exit_code is not None and exit_code not in EXIT_CODES:
-            raise InvalidRequest(f"{exit_code!r} is not an exit code.")
+        if exit_code is not None:
+            require_exit_code(exit_code)
         if status is not None:
             final = parse_word(SessionStatus, status, what="status")
             if final not in TERMINAL_STATUSES:

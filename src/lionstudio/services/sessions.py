@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from lionstudio.domain.audit import StatusTransition
 from lionstudio.domain.change import Topic
 from lionstudio.domain.conversation import Branch, Line
+from lionstudio.domain.drafts import require_exit_code
 from lionstudio.domain.errors import InvalidRequest, SessionNotFound
 from lionstudio.domain.process import ProcessRecord
 from lionstudio.domain.reasons import reason_for_exit, require_reason_code
@@ -103,8 +104,8 @@ def finish_session(
     final = parse_word(SessionStatus, status, what="status")
     if final is SessionStatus.RUNNING:
         raise InvalidRequest("A run cannot be finished as running.", hint="Use one of the final statuses.")
-    if exit_code is not None and not -(2**31) <= exit_code < 2**31:
-        raise InvalidRequest(f"{exit_code} is not an exit code.")
+    if exit_code is not None:
+        require_exit_code(exit_code)
     code = require_reason_code(reason or reason_for_exit(final, exit_code))
     ended_at = ctx.now() if at is None else at
     with ctx.db.write() as tx:
