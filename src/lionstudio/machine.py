@@ -9,8 +9,10 @@ import os
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
-from lionstudio.domain.process import Place, SeenProcess
+if TYPE_CHECKING:
+    from lionstudio.domain.process import Place, SeenProcess
 
 NO_NAMESPACES = "none"  # systems where a pid means the same to every process
 INITIAL_PID_NAMESPACE = "pid:[4026531836]"  # the kernel gives its first one this number; from there all pids are seen
@@ -48,8 +50,10 @@ class CannotLook(OSError):
     """The process may exist, but this system does not let us see it."""
 
 
-def here() -> Place:
+def here() -> "Place":
     """Where this process runs: what makes its pid mean something."""
+    from lionstudio.domain.process import Place
+
     return Place(host=_host(), boot_id=_boot_id(), pid_namespace=_pid_namespace())
 
 
@@ -58,16 +62,20 @@ def may_be_unseen() -> bool:
     return _pid_namespace() not in (INITIAL_PID_NAMESPACE, NO_NAMESPACES)
 
 
-def own_identity() -> SeenProcess:
+def own_identity() -> "SeenProcess":
     """This process, as others will see it; its start time is None where the system does not tell."""
+    from lionstudio.domain.process import SeenProcess
+
     pid = os.getpid()
     with suppress(CannotLook):
         return look_at(pid) or SeenProcess(pid)
     return SeenProcess(pid)
 
 
-def look_at(pid: int) -> SeenProcess | None:
+def look_at(pid: int) -> "SeenProcess | None":
     """The process that has this pid now, None if there is none; raises CannotLook when that cannot be told."""
+    from lionstudio.domain.process import SeenProcess
+
     if pid <= 0:  # to kill(2) these are groups of processes
         raise CannotLook(errno.EINVAL, f"{pid} is not the pid of a process")
     seen = None
@@ -255,7 +263,7 @@ def _pid_namespace() -> str | None:
     return None
 
 
-def _look_linux(pid: int) -> SeenProcess | None:
+def _look_linux(pid: int) -> "SeenProcess | None":
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             stat = file.read()
@@ -266,13 +274,15 @@ def _look_linux(pid: int) -> SeenProcess | None:
     return _seen_in_stat(pid, stat)
 
 
-def _seen_in_stat(pid: int, stat: bytes) -> SeenProcess:
+def _seen_in_stat(pid: int, stat: bytes) -> "SeenProcess":
+    from lionstudio.domain.process import SeenProcess
+
     # The command's name stands in parentheses and may hold spaces and parentheses of its own: count from the last one.
     fields = stat[stat.rindex(b")") + 1 :].split()
     return SeenProcess(pid, start_time=int(fields[19]), state=fields[0].decode("ascii"))
 
 
-def _look_darwin(pid: int) -> SeenProcess | None:
+def _look_darwin(pid: int) -> "SeenProcess | None":
     import ctypes
 
     libproc = ctypes.CDLL("/usr/lib/libproc.dylib", use_errno=True)
@@ -287,7 +297,9 @@ def _look_darwin(pid: int) -> SeenProcess | None:
     raise CannotLook(code, f"pid {pid} may not be looked at")
 
 
-def _seen_in_bsdinfo(pid: int, record: bytes) -> SeenProcess:
+def _seen_in_bsdinfo(pid: int, record: bytes) -> "SeenProcess":
+    from lionstudio.domain.process import SeenProcess
+
     def number(at: slice) -> int:
         return int.from_bytes(record[at], "little")
 
