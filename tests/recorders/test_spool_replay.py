@@ -286,3 +286,12 @@ def test_patience_with_a_busy_database_is_what_the_documents_say() -> None:
     ended = run_agent("from lionstudio.recorders import keeper; print(keeper.BUSY_PATIENCE, keeper.LEAVING_PATIENCE)")
     assert ended.stdout == "10.0 30.0\n"
     assert backlog.MEMORY_LIMIT == 64 * 1024 * 1024
+
+
+def test_leaving_does_not_wait_for_a_place_that_can_never_be_a_database(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeper, "LEAVING_PATIENCE", 3600.0)  # longer than any test may take
+    with lionstudio.record(db=tmp_path) as run:
+        run.user("one")
+    assert len(spool_files(home)) == 1

@@ -23,6 +23,7 @@
         ├── DatabaseFull             no room left on the disk
         ├── DatabaseReadOnly         the file, its folder or the server refuses writing
         ├── DatabaseGone             the file or the server cannot be reached
+        │   └── UnusablePlace            … and never can be, at that place
         ├── DatabaseDamaged          the file is not a whole database
         ├── ForeignDatabase          a file or schema that belongs to another program
         └── NewerDatabase            written by a newer version of this program
@@ -227,6 +228,12 @@ class DatabaseGone(Unavailable):
 
     code = "database_gone"
     hint = "Check LIONAGI_DB, and that the server or the disk behind it is there."
+
+
+class UnusablePlace(DatabaseGone):
+    """No database can ever be at this place."""
+
+    code = "unusable_place"
 
 
 class DatabaseDamaged(Unavailable):

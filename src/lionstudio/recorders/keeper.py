@@ -18,6 +18,7 @@ from lionstudio.domain.errors import (
     Invalid,
     NewerDatabase,
     NotFound,
+    UnusablePlace,
 )
 from lionstudio.domain.process import HEARTBEAT_EVERY, ProcessRole
 from lionstudio.recorders.backlog import Backlog
@@ -33,7 +34,7 @@ LEAVING_PATIENCE = 30.0  # seconds that leaving the block tries to write what wa
 RETRY_EVERY = 1.0
 LOOK_AGAIN_AFTER = 0.1  # seconds between two tries of a block that is being left
 OUR_MODULES = frozenset({"lionstudio", "apsw", "psycopg", "json", "threading", "os", "posixpath"})
-WILL_NOT_PASS = (DatabaseDamaged, ForeignDatabase, NewerDatabase)  # waiting does not help
+WILL_NOT_PASS = (DatabaseDamaged, ForeignDatabase, NewerDatabase, UnusablePlace)  # waiting does not help
 
 
 class Keeper:

@@ -24,6 +24,7 @@ from lionstudio.domain.errors import (
     ForeignDatabase,
     InvalidRequest,
     Unavailable,
+    UnusablePlace,
 )
 from lionstudio.store.dialect import Connection, ConnectionLost, Params, Row, Watch
 from lionstudio.store.migrate import create_or_upgrade, read_meta
@@ -333,11 +334,11 @@ class SqliteDialect:
 
     def prepare(self) -> None:
         if os.path.isdir(self.path):
-            raise DatabaseGone(
+            raise UnusablePlace(
                 f"{self.path} is a folder, not a database file.", hint="Give the path of a file: LIONAGI_DB=…/state.db"
             )
         if machine.is_network_filesystem(_nearest_folder(self.path)):
-            raise DatabaseGone(
+            raise UnusablePlace(
                 f"{self.path} is on a network file system, where SQLite loses data.",
                 hint="Use a local disk, or a PostgreSQL server: LIONAGI_DB=postgresql://…",
             )
