@@ -103,7 +103,7 @@ def test_a_module_imports_only_what_its_room_may_know(path):
         ),
         ("services.sessions", "def f():\n    from lionstudio.recorders.recorder import Run"),
         ("services.sessions", "import apsw"),
-        ("recorders.recorder", "from lionstudio.store.database import Tx"),
+        ("recorders.recorder", "from lionstudio.store.transaction import Tx"),
         ("recorders.recorder", "from ..store import database"),
         ("engines.claude", "from lionstudio.director.plan import Plan"),
         ("server.app", "from lionstudio.store import sessions"),

@@ -11,8 +11,8 @@ from lionstudio.services import shows, teams
 from lionstudio.services.context import Context
 from lionstudio.services.prune import DAY
 from lionstudio.store import branches, messages, progressions, sessions
-from lionstudio.store.database import Tx
 from lionstudio.store.maintenance import Removed
+from lionstudio.store.transaction import Tx
 from tests.factories import NOW
 
 World = dict[str, dict[Any, Any]]

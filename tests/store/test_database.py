@@ -11,8 +11,9 @@ from lionstudio.domain.change import Topic
 from lionstudio.domain.errors import DatabaseGone
 from lionstudio.services.context import Context
 from lionstudio.services.messages import append_message
-from lionstudio.store.database import Database, Tx
+from lionstudio.store.database import Database
 from lionstudio.store.open import open_database
+from lionstudio.store.transaction import Tx
 from tests.factories import line_of, start_run, user_says
 from tests.postgres_server import PostgresServer
 from tests.waiting import wait_until

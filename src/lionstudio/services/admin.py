@@ -9,7 +9,7 @@ from lionstudio.domain.errors import InvalidRequest
 from lionstudio.domain.reasons import require_reason_code
 from lionstudio.services.context import Context
 from lionstudio.store import audit
-from lionstudio.store.database import Tx
+from lionstudio.store.transaction import Tx
 
 PAGE = 100
 ADMIN_ACTOR = "admin"

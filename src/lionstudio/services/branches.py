@@ -9,7 +9,7 @@ from lionstudio.domain.errors import BranchNotFound, ForkOutOfRange
 from lionstudio.services.context import Context
 from lionstudio.services.sessions import get
 from lionstudio.store import branches, progressions
-from lionstudio.store.database import Tx
+from lionstudio.store.transaction import Tx
 
 
 class BranchDraft(NamedTuple):

@@ -32,8 +32,8 @@ from lionstudio.services import sessions
 from lionstudio.services.context import Context
 from lionstudio.store import evidence as evidence_rows
 from lionstudio.store import processes as process_rows
-from lionstudio.store.database import Tx
 from lionstudio.store.evidence import StoredEvidence
+from lionstudio.store.transaction import Tx
 
 LOOK_AT_MOST = 10_000  # entries of an artifacts folder: a verdict must not wait for a huge tree
 

@@ -12,7 +12,7 @@ from lionstudio.domain.usage import Usage, usage_of
 from lionstudio.services.admin import keep_history
 from lionstudio.services.context import Context
 from lionstudio.store import branches, exchange, imports, messages, progressions, sessions, usage
-from lionstudio.store.database import Tx
+from lionstudio.store.transaction import Tx
 
 ROWS_AT_ONCE = 5_000  # messages a transaction: large enough to be fast, small enough to let others write
 ACTOR = "import"

@@ -26,7 +26,7 @@ from lionstudio.services.admin import add_event, keep_history
 from lionstudio.services.context import Context
 from lionstudio.services.session_list import list_sessions
 from lionstudio.store import sessions as session_rows
-from lionstudio.store.database import Tx
+from lionstudio.store.transaction import Tx
 
 REASON_CODE = "run.ended.by_operator"
 

@@ -22,7 +22,7 @@ from lionstudio.domain.errors import BranchNotFound, InvalidRequest, MessageNotF
 from lionstudio.domain.usage import NO_USAGE, usage_of
 from lionstudio.services.context import Context
 from lionstudio.store import branches, exchange, messages, progressions, sessions, usage
-from lionstudio.store.database import Tx
+from lionstudio.store.transaction import Tx
 
 PAGE = 200
 PAGE_LIMIT = 10_000

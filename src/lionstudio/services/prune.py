@@ -14,8 +14,8 @@ from lionstudio.domain.errors import Conflict, DatabaseBusy, InvalidRequest
 from lionstudio.services.admin import add_event, keep_history
 from lionstudio.services.context import Context
 from lionstudio.store import maintenance
-from lionstudio.store.database import Tx
 from lionstudio.store.maintenance import OldSession, Removed
+from lionstudio.store.transaction import Tx
 
 DAY = 24 * 3600.0
 KEEP_DAYS = 30.0

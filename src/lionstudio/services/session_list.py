@@ -10,8 +10,8 @@ from lionstudio.domain.session_list import PAGE_LIMIT, Cursor, SessionFilter, So
 from lionstudio.services.context import Context
 from lionstudio.services.health import judge_many
 from lionstudio.store import session_list
-from lionstudio.store.database import Tx
 from lionstudio.store.session_list import NOT_RUNNING, RUNNING, Question
+from lionstudio.store.transaction import Tx
 
 Key = tuple[float, str]
 Group = Callable[[Key | None, int], list[Session]]  # a page of one group, after a key

@@ -16,7 +16,7 @@ from lionstudio.domain.words import parse_word
 from lionstudio.services.admin import keep_history
 from lionstudio.services.context import Context
 from lionstudio.store import audit, branches, changes, processes, progressions, sessions, usage
-from lionstudio.store.database import Tx
+from lionstudio.store.transaction import Tx
 
 
 class SessionDraft(NamedTuple):

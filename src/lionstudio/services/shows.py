@@ -25,8 +25,8 @@ from lionstudio.services import sessions
 from lionstudio.services.admin import keep_history
 from lionstudio.services.context import Context
 from lionstudio.store import audit, shows
-from lionstudio.store.database import Tx
 from lionstudio.store.shows import PlayWithTopic
+from lionstudio.store.transaction import Tx
 
 PAGE = 100
 

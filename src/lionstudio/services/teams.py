@@ -23,7 +23,7 @@ from lionstudio.services.admin import keep_history
 from lionstudio.services.context import Context
 from lionstudio.store import audit, teams
 from lionstudio.store import sessions as session_rows
-from lionstudio.store.database import Tx
+from lionstudio.store.transaction import Tx
 
 PAGE = 200
 RESERVED_NAMES = frozenset({ALL_RECIPIENTS, SYSTEM_SENDER})

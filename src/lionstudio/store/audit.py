@@ -1,9 +1,9 @@
 """History: what operators did, and how every status came to be. The database itself refuses to change it."""
 
 from lionstudio.domain.audit import EVENT_RETENTION_COUNT, EVENT_RETENTION_SECONDS, AdminEvent, StatusTransition
-from lionstudio.store.database import Tx
 from lionstudio.store.encoding import json_in, json_out, optional_json_in
 from lionstudio.store.texts import text_in
+from lionstudio.store.transaction import Tx
 
 ADD_TRANSITION = """
     INSERT INTO status_transitions (

@@ -1,9 +1,9 @@
 """Branches: lines of messages, forks, and what each of them is doing."""
 
 from lionstudio.domain.conversation import Branch, MessageKind, OpenCall
-from lionstudio.store.database import Tx
 from lionstudio.store.dialect import Row
 from lionstudio.store.encoding import json_out, optional_json_in, texts_in
+from lionstudio.store.transaction import Tx
 
 SELECT_BRANCH = """
     SELECT branch.id, branch.created_at, branch.session_id, branch.progression_id, branch.name, branch."user",

@@ -1,7 +1,7 @@
 """Reading the news and forgetting what is old. It is written by `Tx.tell`, at the end of each use case."""
 
 from lionstudio.domain.change import Change, Topic
-from lionstudio.store.database import Tx
+from lionstudio.store.transaction import Tx
 
 KEEP_ROWS = 100_000  # whichever is more: so many rows, or so many seconds
 KEEP_SECONDS = 7 * 24 * 3600.0

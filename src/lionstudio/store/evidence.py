@@ -6,10 +6,10 @@ from typing import NamedTuple
 from lionstudio.domain.health import Evidence, Health
 from lionstudio.domain.process import ProcessLook, ProcessState
 from lionstudio.domain.session import Session
-from lionstudio.store.database import Tx
 from lionstudio.store.dialect import Row
 from lionstudio.store.encoding import json_in, json_out
 from lionstudio.store.texts import text_in
+from lionstudio.store.transaction import Tx
 
 
 class StoredEvidence(NamedTuple):

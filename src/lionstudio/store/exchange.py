@@ -3,9 +3,9 @@
 from typing import Any
 
 from lionstudio.domain.conversation import Message
-from lionstudio.store.database import Tx
 from lionstudio.store.messages import MESSAGE_COLUMNS, to_message
 from lionstudio.store.texts import text_in
+from lionstudio.store.transaction import Tx
 
 READ_EXCHANGE = """
     SELECT {columns}, box.seq

@@ -1,7 +1,7 @@
 """What an import brings up to date on a session that is there already."""
 
 from lionstudio.domain.session import Session
-from lionstudio.store.database import Tx
+from lionstudio.store.transaction import Tx
 
 COMPLETE_SESSION = """
     UPDATE sessions

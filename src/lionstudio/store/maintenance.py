@@ -6,9 +6,9 @@ A list of ids travels as one JSON object whose keys they are: both databases rea
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from lionstudio.store.database import Tx
 from lionstudio.store.dialect import Row
 from lionstudio.store.encoding import json_in
+from lionstudio.store.transaction import Tx
 
 IDS = "(SELECT item.key FROM json_each(:ids) AS item)"
 

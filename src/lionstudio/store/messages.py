@@ -4,10 +4,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from lionstudio.domain.conversation import SEEDED_CLASSES, UNKNOWN_CLASS, Message, MessageDraft
-from lionstudio.store.database import Tx
 from lionstudio.store.dialect import Row
 from lionstudio.store.encoding import json_in, json_out, optional_json_in, texts_in
 from lionstudio.store.texts import text_in
+from lionstudio.store.transaction import Tx
 
 SEEDED_IDS = {lion_class: number for number, lion_class in enumerate(SEEDED_CLASSES)}
 

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from lionstudio.domain.process import Place, ProcessRecord, ProcessRole
-from lionstudio.store.database import Tx
 from lionstudio.store.dialect import Row
 from lionstudio.store.texts import text_in
+from lionstudio.store.transaction import Tx
 
 PUT_PROCESS = """
     INSERT INTO session_processes (

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from lionstudio.domain.conversation import Line, Message
-from lionstudio.store.database import Tx
 from lionstudio.store.messages import MESSAGE_COLUMNS, to_message
+from lionstudio.store.transaction import Tx
 
 INSERT_HEAD = "INSERT INTO progression_heads (id, created_at, length) VALUES (:id, :created_at, :length)"
 INSERT_ENTRY = """

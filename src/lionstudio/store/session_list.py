@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 from lionstudio.domain.session import Session, SessionStatus
 from lionstudio.domain.session_list import SessionFilter, View
-from lionstudio.store.database import Tx
 from lionstudio.store.sessions import SELECT_SESSION, SESSION_COLUMNS, to_session, words_of
 from lionstudio.store.texts import text_in
+from lionstudio.store.transaction import Tx
 
 WORDS_LIMIT = 8  # words of one search that are looked for
 FEW_WORDS = 100  # different words a prefix may stand for before another way of searching is cheaper

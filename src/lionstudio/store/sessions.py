@@ -4,10 +4,10 @@ import re
 from collections.abc import Mapping
 
 from lionstudio.domain.session import InvocationKind, Session, SessionStatus, SourceKind
-from lionstudio.store.database import Tx
 from lionstudio.store.dialect import Row
 from lionstudio.store.encoding import json_out, optional_json_in, texts_in
 from lionstudio.store.texts import text_in
+from lionstudio.store.transaction import Tx
 
 # In the order _session takes them.
 SESSION_COLUMNS = """

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from lionstudio.domain.show import Play, PlayStatus, Show, ShowStatus, StatusSource
-from lionstudio.store.database import Tx
 from lionstudio.store.dialect import Row
 from lionstudio.store.encoding import json_in, json_out
 from lionstudio.store.texts import text_in
+from lionstudio.store.transaction import Tx
 
 SELECT_SHOW = """
     SELECT id, topic, show_dir, created_at, updated_at, status, status_source, goal, repo, base_branch,

@@ -5,11 +5,11 @@ from typing import Any
 
 from lionstudio.domain.session import Session
 from lionstudio.domain.team import ALL_RECIPIENTS, Team, TeamMessage, TeamStatus
-from lionstudio.store.database import Tx
 from lionstudio.store.dialect import Row
 from lionstudio.store.encoding import json_in, json_out, optional_json_in, texts_in
 from lionstudio.store.sessions import SELECT_SESSION, to_session
 from lionstudio.store.texts import text_in
+from lionstudio.store.transaction import Tx
 
 SELECT_TEAM = "SELECT id, name, created_at, updated_at, members, status, node_metadata FROM teams "
 FIND_TEAM = SELECT_TEAM + "WHERE id = :team_id"

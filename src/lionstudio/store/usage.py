@@ -1,8 +1,8 @@
 """What a session consumed, by model."""
 
 from lionstudio.domain.usage import Usage
-from lionstudio.store.database import Tx
 from lionstudio.store.texts import text_in
+from lionstudio.store.transaction import Tx
 
 ADD_USAGE = """
     INSERT INTO session_usage AS usage (
