@@ -73,8 +73,7 @@ def store_in_line(tx: Tx, line: Line, draft: MessageDraft, message_id: str, *, a
     row = messages.message_row(tx, draft, id=message_id, created_at=created_at)
     is_new = messages.insert(tx, row)
     if is_new:
-        if not progressions.enter_line(tx, line, message_id):
-            raise _no_session(line.session_id)
+        _enter(tx, line, (line.branch_progression_id, line.session_progression_id), message_id)
         _count_usage(tx, line.session_id, draft, None)
     else:
         _replace(tx, draft, row, at=at, teller=line.session_id)
@@ -197,10 +196,14 @@ def _enter_where_missing(tx: Tx, line: Line, message_id: str) -> bool:
         for progression_id in (line.branch_progression_id, line.session_progression_id)
         if not progressions.holds(tx, progression_id, message_id)
     ]
-    for progression_id in missing:
+    _enter(tx, line, missing, message_id)
+    return line.branch_progression_id in missing
+
+
+def _enter(tx: Tx, line: Line, progression_ids: Sequence[str], message_id: str) -> None:
+    for progression_id in progression_ids:
         if not progressions.enter(tx, progression_id, message_id):
             raise _no_session(line.session_id)
-    return line.branch_progression_id in missing
 
 
 def _replace(tx: Tx, draft: MessageDraft, row: dict[str, Any], *, at: float, teller: str | None) -> None:

@@ -6,9 +6,7 @@ from typing import Any
 from lionstudio.domain.json_text import from_json, to_json
 from lionstudio.store.texts import text_in
 
-
-def json_in(value: Any, *, what: str = "content") -> str:
-    return to_json(value, what=what)
+json_in = to_json
 
 
 def optional_json_in(value: Any, *, what: str = "node_metadata") -> str | None:
@@ -20,8 +18,8 @@ def json_out(text: str | None) -> Any:
 
 
 def texts_in(
-    node_metadata: Mapping[str, Any] | None, texts: Mapping[str, str | None]
-) -> tuple[Mapping[str, str | None], Mapping[str, Any] | None]:
+    node_metadata: Mapping[str, Any] | None, texts: dict[str, Any]
+) -> tuple[dict[str, Any], Mapping[str, Any] | None]:
     """Texts that both databases take, and the metadata, which keeps the originals of those that had to change."""
     for value in texts.values():
         if value is not None and text_in(value) is not value:

@@ -46,27 +46,26 @@ REPLACE_MESSAGE = """
 
 def message_row(tx: Tx, draft: MessageDraft, *, id: str, created_at: float) -> dict[str, Any]:
     """A draft as the columns of one row."""
-    names = {"sender": draft.sender, "recipient": draft.recipient, "channel": draft.channel, "role": draft.role}
-    texts, node_metadata = texts_in(draft.node_metadata, names)
-    return {
-        "id": id,
-        "created_at": created_at,
-        "node_metadata": optional_json_in(node_metadata),
-        "content": json_in(draft.content),
-        "embedding": None if draft.embedding is None else tx.dialect.embedding_in(draft.embedding),
-        "lion_class": SEEDED_IDS.get(draft.lion_class) or class_id(tx, draft.lion_class),
-        **texts,
-    }
+    role, content, lion_class, sender, recipient, channel, node_metadata, embedding, _, _ = draft
+    names = {"sender": sender, "recipient": recipient, "channel": channel, "role": role}
+    row, node_metadata = texts_in(node_metadata, names)
+    row["id"] = id
+    row["created_at"] = created_at
+    row["node_metadata"] = optional_json_in(node_metadata)
+    row["content"] = json_in(content)
+    row["embedding"] = None if embedding is None else tx.dialect.embedding_in(embedding)
+    row["lion_class"] = SEEDED_IDS.get(lion_class) or class_id(tx, lion_class)
+    return row
 
 
 def insert(tx: Tx, row: dict[str, Any]) -> bool:
     """Store a message unless its id is there already; whether it was new."""
-    return tx.run(INSERT_NEW_MESSAGE, **row) == 1
+    return tx.run(INSERT_NEW_MESSAGE, row) == 1
 
 
 def replace(tx: Tx, row: dict[str, Any]) -> None:
     """Overwrite a message that is there (R29)."""
-    tx.run(REPLACE_MESSAGE, **row)
+    tx.run(REPLACE_MESSAGE, row)
 
 
 def insert_many(tx: Tx, rows: Iterable[dict[str, Any]]) -> None:

@@ -11,14 +11,12 @@ INSERT_ENTRY = """
     INSERT INTO progression_entries (progression_id, position, message_id)
     VALUES (:progression_id, :position, :message_id)
 """
-# Both entries and both lengths at once, and without reading the lengths first: this is the path of every message.
-ENTER_LINE = """
+# The path of every message. Each statement changes one row and gives nothing back: for IN, RETURNING and INSERT …
+# SELECT, SQLite makes a table of its own and keeps copies of pages, which took a tenth of an append.
+GROW_BY_ONE = "UPDATE progression_heads SET length = length + 1 WHERE id = :progression_id"
+ENTER_LAST = """
     INSERT INTO progression_entries (progression_id, position, message_id)
-    SELECT id, length + 1, :message_id FROM progression_heads
-     WHERE id IN (:branch_progression_id, :session_progression_id)
-"""
-GROW_LINE = """
-    UPDATE progression_heads SET length = length + 1 WHERE id IN (:branch_progression_id, :session_progression_id)
+    VALUES (:progression_id, (SELECT length FROM progression_heads WHERE id = :progression_id), :message_id)
 """
 GROW_HEAD = "UPDATE progression_heads SET length = length + :by WHERE id = :progression_id RETURNING length"
 HOLDS = "SELECT 1 FROM progression_entries WHERE message_id = :message_id AND progression_id = :progression_id LIMIT 1"
@@ -42,23 +40,11 @@ def add_head(tx: Tx, progression_id: str, *, created_at: float, length: int = 0)
     tx.run(INSERT_HEAD, id=progression_id, created_at=created_at, length=length)
 
 
-def enter_line(tx: Tx, line: Line, message_id: str) -> bool:
-    """Put a new message at the end of its branch and of its session; False if they are not there any more."""
-    heads = {
-        "branch_progression_id": line.branch_progression_id,
-        "session_progression_id": line.session_progression_id,
-    }
-    entered = tx.run(ENTER_LINE, message_id=message_id, **heads)
-    tx.run(GROW_LINE, **heads)
-    return entered == 2
-
-
 def enter(tx: Tx, progression_id: str, message_id: str) -> bool:
     """Put a message at the end of one progression; False if it is not there any more."""
-    length = tx.value(GROW_HEAD, progression_id=progression_id, by=1)
-    if length is None:
+    if not tx.run(GROW_BY_ONE, progression_id=progression_id):
         return False
-    tx.run(INSERT_ENTRY, progression_id=progression_id, position=length, message_id=message_id)
+    tx.run(ENTER_LAST, progression_id=progression_id, message_id=message_id)
     return True
 
 

@@ -36,6 +36,7 @@ WRITE_VERSION_AT, WAL_VERSION = 18, 2
 MAGIC = b"SQLite format 3\x00"
 
 FileIdentity = tuple[int, int]
+STATEMENTS = 48  # prepared and kept by a connection; apsw looks through them one by one, so more made an append slower
 BUSY_SECONDS = 5.0
 PRAGMAS = """
     PRAGMA busy_timeout = 5000;
@@ -121,12 +122,12 @@ class SqliteConnection:
         self._patience = BUSY_SECONDS
         try:
             try:
-                self._raw = apsw.Connection(path, flags=flags, statementcachesize=256)
+                self._raw = apsw.Connection(path, flags=flags, statementcachesize=STATEMENTS)
                 # Fetched, because apsw stops a script at its first row until someone asks for the next.
                 self._raw.execute(PRAGMAS.format(synchronous=synchronous)).fetchall()
             except apsw.ReadOnlyError:
                 # A file we may only read is still worth reading.
-                self._raw = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY, statementcachesize=256)
+                self._raw = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY, statementcachesize=STATEMENTS)
             if not writing:
                 self._raw.execute("PRAGMA query_only = ON")
             self._cursor = self._raw.cursor()
@@ -243,8 +244,13 @@ class SqliteConnection:
 
     def _require_file(self) -> None:
         # A deleted or replaced file would take our rows into nowhere, and show old ones, without an error from SQLite.
-        if _identity(self._path) != self.identity:
-            raise ConnectionLost(f"The database file {self._path} was removed or replaced.")
+        try:
+            status = os.stat(self._path)
+            if (status.st_dev, status.st_ino) == self.identity:
+                return
+        except OSError:
+            pass
+        raise ConnectionLost(f"The database file {self._path} was removed or replaced.")
 
     def _wait_for_other_writers(self, tries: int) -> bool:
         # Fairer than busy_timeout: the worst wait among 50 writers was 0.1 s instead of 0.8 s.

@@ -41,9 +41,9 @@ class Tx:
         rows = self._connection.all(sql, params)
         return rows[0][0] if rows else None
 
-    def run(self, sql: str, **params: Any) -> int:
-        """Execute one statement; the number of rows it changed."""
-        return self._connection.run(sql, params)
+    def run(self, sql: str, row: Mapping[str, Any] | None = None, /, **params: Any) -> int:
+        """Execute one statement with named parameters, or with those of a row; the number of rows it changed."""
+        return self._connection.run(sql, row or params)
 
     def many(self, sql: str, rows: Iterable[Mapping[str, Any]]) -> None:
         """Execute one statement for each row."""
