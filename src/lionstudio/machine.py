@@ -4,14 +4,17 @@ What cannot be known is None or CannotLook, never "dead". `ctypes` and `select` 
 need them: most commands need none, and starting quickly is one of our promises.
 """
 
+from __future__ import annotations
+
 import errno
 import os
 import sys
-from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # not from `typing`: loading that takes as long as starting Python
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from lionstudio.domain.process import Place, SeenProcess
 
 NO_NAMESPACES = "none"  # systems where a pid means the same to every process
@@ -50,7 +53,7 @@ class CannotLook(OSError):
     """The process may exist, but this system does not let us see it."""
 
 
-def here() -> "Place":
+def here() -> Place:
     """Where this process runs: what makes its pid mean something."""
     from lionstudio.domain.process import Place
 
@@ -62,7 +65,7 @@ def may_be_unseen() -> bool:
     return _pid_namespace() not in (INITIAL_PID_NAMESPACE, NO_NAMESPACES)
 
 
-def own_identity() -> "SeenProcess":
+def own_identity() -> SeenProcess:
     """This process, as others will see it; its start time is None where the system does not tell."""
     from lionstudio.domain.process import SeenProcess
 
@@ -72,7 +75,7 @@ def own_identity() -> "SeenProcess":
     return SeenProcess(pid)
 
 
-def look_at(pid: int) -> "SeenProcess | None":
+def look_at(pid: int) -> SeenProcess | None:
     """The process that has this pid now, None if there is none; raises CannotLook when that cannot be told."""
     from lionstudio.domain.process import SeenProcess
 
@@ -152,7 +155,7 @@ class FolderWatch:
         if fd >= 0:
             os.close(fd)
 
-    def __enter__(self) -> "FolderWatch":
+    def __enter__(self) -> FolderWatch:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -263,7 +266,7 @@ def _pid_namespace() -> str | None:
     return None
 
 
-def _look_linux(pid: int) -> "SeenProcess | None":
+def _look_linux(pid: int) -> SeenProcess | None:
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             stat = file.read()
@@ -274,7 +277,7 @@ def _look_linux(pid: int) -> "SeenProcess | None":
     return _seen_in_stat(pid, stat)
 
 
-def _seen_in_stat(pid: int, stat: bytes) -> "SeenProcess":
+def _seen_in_stat(pid: int, stat: bytes) -> SeenProcess:
     from lionstudio.domain.process import SeenProcess
 
     # The command's name stands in parentheses and may hold spaces and parentheses of its own: count from the last one.
@@ -282,7 +285,7 @@ def _seen_in_stat(pid: int, stat: bytes) -> "SeenProcess":
     return SeenProcess(pid, start_time=int(fields[19]), state=fields[0].decode("ascii"))
 
 
-def _look_darwin(pid: int) -> "SeenProcess | None":
+def _look_darwin(pid: int) -> SeenProcess | None:
     import ctypes
 
     libproc = ctypes.CDLL("/usr/lib/libproc.dylib", use_errno=True)
@@ -297,7 +300,7 @@ def _look_darwin(pid: int) -> "SeenProcess | None":
     raise CannotLook(code, f"pid {pid} may not be looked at")
 
 
-def _seen_in_bsdinfo(pid: int, record: bytes) -> "SeenProcess":
+def _seen_in_bsdinfo(pid: int, record: bytes) -> SeenProcess:
     from lionstudio.domain.process import SeenProcess
 
     def number(at: slice) -> int:

@@ -1,15 +1,19 @@
 """FRONT DOOR: PYTHON. Reading what was recorded: the other half of the SDK."""
 
+from __future__ import annotations
+
 import os
-from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
 
 from lionstudio.domain.errors import Unavailable
 from lionstudio.services.context import open_context
 from lionstudio.settings import Settings, load_settings
 
+TYPE_CHECKING = False  # not from `typing`: loading that takes as long as starting Python
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
     from lionstudio.domain.conversation import Branch, Message
     from lionstudio.domain.session import Session
     from lionstudio.services.messages import Similar
@@ -32,7 +36,7 @@ class Reader:
     def __init__(self, db: str | os.PathLike[str] | None = None) -> None:
         settings = load_settings(db=None if db is None else os.fspath(db))
         self._ctx = open_context(settings)
-        if os.path.isdir(os.path.join(settings.home_folder, "spool")):
+        if _anything_waits(os.path.join(settings.home_folder, "spool")):
             self._replay(settings)
 
     def sessions(
@@ -52,7 +56,7 @@ class Reader:
         found.next_cursor = page.next_cursor
         return found
 
-    def session(self, session_id: str) -> "Session":
+    def session(self, session_id: str) -> Session:
         """One run; raises SessionNotFound."""
         from lionstudio.services.sessions import get_session
 
@@ -60,19 +64,19 @@ class Reader:
 
     def messages(
         self, session_id: str, branch_id: str | None = None, after: int = 0, limit: int = PAGE
-    ) -> "list[Message]":
+    ) -> list[Message]:
         """A run's messages, or a branch's whole history through its forks, from position `after` + 1."""
         from lionstudio.services.messages import list_messages
 
         return list_messages(self._ctx, session_id, branch_id, after=after, limit=limit)
 
-    def branches(self, session_id: str) -> "list[Branch]":
+    def branches(self, session_id: str) -> list[Branch]:
         """A run's branches, oldest first."""
         from lionstudio.services.branches import list_branches
 
         return list_branches(self._ctx, session_id)
 
-    def similar(self, vector: Sequence[float], limit: int = 10) -> "list[Similar]":
+    def similar(self, vector: Sequence[float], limit: int = 10) -> list[Similar]:
         """The messages whose embeddings are nearest to a vector, nearest first."""
         from lionstudio.domain.errors import InvalidRequest
         from lionstudio.services.messages import find_similar
@@ -90,11 +94,16 @@ class Reader:
     def close(self) -> None:
         self._ctx.db.close()
 
-    def __enter__(self) -> "Reader":
+    def __enter__(self) -> Reader:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _anything_waits(spool: str) -> bool:
+    """Whether messages of any run wait on disk: only then is what brings them in loaded."""
+    return any(files for _, _, files in os.walk(spool))
 
 
 def open(db: str | os.PathLike[str] | None = None) -> Reader:

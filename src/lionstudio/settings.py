@@ -1,48 +1,62 @@
 """Settings: one frozen object, read from the environment and `config.toml` once, at a front door."""
 
+from __future__ import annotations
+
 import os
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lionstudio.domain.errors import InvalidRequest
 
+TYPE_CHECKING = False  # not from `typing`: loading that takes as long as starting Python
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
+    from typing import Any
 
 TEXTS = ("db", "shows_root", "worktrees_root", "synchronous")  # what config.toml may say
 URL_SCHEMES = ("postgresql://", "postgres://")
 SYNCHRONOUS = ("NORMAL", "FULL")  # NORMAL survives any process kill, FULL also a power loss
 
 
-class Settings(NamedTuple):
+class Settings:
     """Where things are and how they are kept. Folders are text here and paths where they are asked for."""
 
-    home_folder: str
-    db: str  # a path or a postgresql:// URL
-    db_is_default: bool
-    shows_folder: str
-    worktrees_folder: str
-    synchronous: str = "NORMAL"
-    token: str | None = None
+    def __init__(
+        self,
+        *,
+        home_folder: str,
+        db: str,
+        db_is_default: bool,
+        shows_folder: str,
+        worktrees_folder: str,
+        synchronous: str = "NORMAL",
+        token: str | None = None,
+    ) -> None:
+        self.home_folder = home_folder
+        self.db = db  # a path or a postgresql:// URL
+        self.db_is_default = db_is_default
+        self.shows_folder = shows_folder
+        self.worktrees_folder = worktrees_folder
+        self.synchronous = synchronous
+        self.token = token
 
     @property
-    def home(self) -> "Path":
+    def home(self) -> Path:
         return _path(self.home_folder)
 
     @property
-    def spool(self) -> "Path":
+    def spool(self) -> Path:
         return self.home / "spool"
 
     @property
-    def backups(self) -> "Path":
+    def backups(self) -> Path:
         return self.home / "backups"
 
     @property
-    def shows_root(self) -> "Path":
+    def shows_root(self) -> Path:
         return _path(self.shows_folder)
 
     @property
-    def worktrees_root(self) -> "Path":
+    def worktrees_root(self) -> Path:
         return _path(self.worktrees_folder)
 
 
@@ -87,7 +101,7 @@ def _location(db: str, user_home: str) -> str:
     return db if "://" in db else os.path.abspath(_folder(db, user_home) or db)
 
 
-def _path(folder: str) -> "Path":
+def _path(folder: str) -> Path:
     from pathlib import Path  # a tenth of what opening a database may take, and opening does not need it
 
     return Path(folder)

@@ -281,12 +281,12 @@ def test_every_refused_run_is_listed_with_its_reason(ctx: Context):
     sessions.finish_session(ctx, "ended", "completed")
     with pytest.raises(Refused) as caught:
         transition(ctx, "well", "dead", "ghost", "ended")
-    assert [(refusal.session_id, refusal.code) for refusal in caught.value.refusals] == [
+    assert [(session_id, error.code) for session_id, error in caught.value.refusals.items()] == [
         ("well", "session_is_healthy"),
         ("ghost", "session_not_found"),
         ("ended", "illegal_transition"),
     ]
-    assert caught.value.refusals[0].hint == "To stop it, stop its process: li runs kill well"
+    assert caught.value.refusals["well"].hint == "To stop it, stop its process: li runs kill well"
 
 
 def test_a_run_that_is_named_twice_is_ended_once(ctx: Context):

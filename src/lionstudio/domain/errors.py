@@ -32,7 +32,11 @@ The family decides the HTTP status and the exit code; `code` is for programs, th
 `hint` says what to do next.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+TYPE_CHECKING = False  # not from `typing`: loading that takes as long as starting Python
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 class Error(Exception):
@@ -153,23 +157,14 @@ class ProcessIsAlive(Conflict):
     code = "process_is_alive"
 
 
-class Refusal(NamedTuple):
-    """Why one run was not changed."""
-
-    session_id: str
-    code: str
-    message: str
-    hint: str | None = None
-
-
 class Refused(Conflict):
     """Some of the runs cannot be changed, so none was."""
 
     code = "refused"
 
-    def __init__(self, message: str, *, refusals: tuple[Refusal, ...], hint: str | None = None) -> None:
+    def __init__(self, message: str, *, refusals: Mapping[str, Error], hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
-        self.refusals = refusals
+        self.refusals = refusals  # why, for the id of each that cannot be changed
 
 
 class ForkOutOfRange(Conflict):

@@ -1,18 +1,21 @@
 """What every use case is given: the database, the clock and a source of ids."""
 
+from __future__ import annotations
+
 import os
 import sys
 import time
-from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
 
 from lionstudio.domain.errors import ForeignDatabase
-from lionstudio.settings import Settings
-from lionstudio.store.database import Database
 from lionstudio.store.open import open_database
 
+TYPE_CHECKING = False  # not from `typing`: loading that takes as long as starting Python
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from lionstudio.domain.conversation import Line
+    from lionstudio.settings import Settings
+    from lionstudio.store.database import Database
 
 
 VARIANT = dict(zip("0123456789abcdef", "89ab" * 4, strict=True))  # a random digit with the two bits of a UUID's variant
@@ -24,19 +27,22 @@ def new_id() -> str:
     return f"{at[:8]}-{at[8:]}-7{random[:3]}-{VARIANT[random[3]]}{random[4:7]}-{random[7:19]}"
 
 
-def new_line(session_id: str | None = None) -> "Line":
+def new_line(session_id: str | None = None) -> Line:
     """Ids for a new branch, and for a new session around it where none is given."""
     from lionstudio.domain.conversation import Line  # opening a database does not need it, and must be quick
 
     return Line(session_id or new_id(), new_id(), new_id(), new_id())
 
 
-class Context(NamedTuple):
+class Context:
     """Given to every use case, so that tests own the clock and the ids."""
 
-    db: Database
-    now: Callable[[], float] = time.time
-    new_id: Callable[[], str] = new_id
+    __slots__ = ("db", "new_id", "now")
+
+    def __init__(self, db: Database, now: Callable[[], float] = time.time, new_id: Callable[[], str] = new_id) -> None:
+        self.db = db
+        self.now = now
+        self.new_id = new_id
 
 
 def open_context(settings: Settings) -> Context:

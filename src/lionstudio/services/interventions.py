@@ -11,7 +11,6 @@ from lionstudio.domain.errors import (
     InvalidRequest,
     NotFound,
     ProcessIsAlive,
-    Refusal,
     Refused,
     SessionIsHealthy,
     Unavailable,
@@ -173,11 +172,10 @@ def _require_dead(session: Session, evidence: Evidence, order: _Order, *, now: f
 def _refuse(refused: Sequence[tuple[str, Error]], asked: int) -> NoReturn:
     if asked == 1:
         raise refused[0][1]
-    refusals = tuple(Refusal(session_id, error.code, error.message, error.hint) for session_id, error in refused)
     raise Refused(
         f"{len(refused)} of {asked} runs cannot be ended by hand, so none was changed.",
-        refusals=refusals,
-        hint="Leave these out: " + ", ".join(refusal.session_id for refusal in refusals),
+        refusals=dict(refused),
+        hint="Leave these out: " + ", ".join(session_id for session_id, _ in refused),
     )
 
 

@@ -1,15 +1,21 @@
 """An open database: many readers at once, one writer, every transaction whole or not at all."""
 
+from __future__ import annotations
+
 import os
 import weakref
-from contextlib import AbstractContextManager
-from typing import Any
 
 from lionstudio.domain.errors import DatabaseGone
-from lionstudio.store.dialect import Connection, Dialect, Watch
 from lionstudio.store.pool import OwnTransaction, Pool
-from lionstudio.store.transaction import Tx
 from lionstudio.store.writer import SharedWrite, Writer
+
+TYPE_CHECKING = False  # not from `typing`: loading that takes as long as starting Python
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+    from typing import Any
+
+    from lionstudio.store.dialect import Connection, Dialect, Watch
+    from lionstudio.store.transaction import Tx
 
 
 class Database:
@@ -94,7 +100,7 @@ class Unusable:
         )
 
 
-_OPEN: "weakref.WeakSet[Database]" = weakref.WeakSet()
+_OPEN: weakref.WeakSet[Database] = weakref.WeakSet()
 _PAUSED: list[Database] = []
 _INHERITED: list[object] = []
 

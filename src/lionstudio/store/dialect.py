@@ -3,14 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
-from lionstudio.domain.errors import DatabaseGone
-
 Row = tuple[Any, ...]
 Params = Mapping[str, Any]
-
-
-class ConnectionLost(DatabaseGone):
-    """This connection is dead; a new one may work."""
 
 
 class Connection(Protocol):

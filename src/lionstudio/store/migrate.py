@@ -1,11 +1,16 @@
 """Numbered migrations, forward only: the same number in both folders, never edited after release (D10)."""
 
+from __future__ import annotations
+
 import os
-from collections.abc import Sequence
-from typing import NamedTuple
 
 from lionstudio.domain.errors import ForeignDatabase, NewerDatabase
-from lionstudio.store.dialect import Connection, Dialect
+
+TYPE_CHECKING = False  # not from `typing`: loading that takes as long as starting Python
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lionstudio.store.dialect import Connection, Dialect
 
 FOLDER = os.path.join(os.path.dirname(__file__), "migrations")
 APPLICATION = "lionstudio"
@@ -14,12 +19,13 @@ INSERT_META = "INSERT INTO schema_meta (key, value) VALUES (:key, :value)"
 UPDATE_META = "UPDATE schema_meta SET value = :value WHERE key = :key"
 
 
-class Migration(NamedTuple):
+class Migration:
     """One step of the schema."""
 
-    number: int
-    name: str
-    sql: str
+    def __init__(self, number: int, name: str, sql: str) -> None:
+        self.number = number
+        self.name = name
+        self.sql = sql
 
 
 def load_migrations(dialect: Dialect, *, after: int = 0) -> list[Migration]:

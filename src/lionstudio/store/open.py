@@ -1,9 +1,14 @@
 """From a location to an open database."""
 
+from __future__ import annotations
+
 import os
 
 from lionstudio.store.database import Database
-from lionstudio.store.dialect import Dialect
+
+TYPE_CHECKING = False  # not from `typing`: loading that takes as long as starting Python
+if TYPE_CHECKING:
+    from lionstudio.store.dialect import Dialect
 
 POSTGRES_SCHEMES = ("postgresql://", "postgres://")
 

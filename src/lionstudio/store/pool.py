@@ -1,10 +1,16 @@
 """Connections for transactions that run side by side: reads, and writes where the database has many writers."""
 
-import threading
-from types import TracebackType
+from __future__ import annotations
 
-from lionstudio.store.dialect import Connection, ConnectionLost, Dialect
-from lionstudio.store.transaction import Tx
+import threading
+
+from lionstudio.store.transaction import ConnectionLost, Tx
+
+TYPE_CHECKING = False  # not from `typing`: loading that takes as long as starting Python
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from lionstudio.store.dialect import Connection, Dialect
 
 IDLE_CONNECTIONS = 4  # kept for the next transaction
 MOST_CONNECTIONS = 16  # of one kind at once: servers have few to give, and whoever comes later waits a moment
@@ -15,7 +21,7 @@ class OwnTransaction:
 
     __slots__ = ("_connection", "_pool", "_tx")
 
-    def __init__(self, pool: "Pool") -> None:
+    def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
     def __enter__(self) -> Tx:

@@ -23,8 +23,9 @@ from lionstudio.domain.errors import (
     InvalidRequest,
     Unavailable,
 )
-from lionstudio.store.dialect import Connection, ConnectionLost, Params, Row, Watch
+from lionstudio.store.dialect import Connection, Params, Row, Watch
 from lionstudio.store.migrate import create_or_upgrade
+from lionstudio.store.transaction import ConnectionLost
 
 CONNECT_SECONDS = 5
 CHANNEL = "lionstudio_news"

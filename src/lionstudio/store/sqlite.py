@@ -1,12 +1,12 @@
 """SQLite, through apsw: its wheel carries a current engine, free of the WAL bugs of older ones (ADR 0002)."""
 
+from __future__ import annotations
+
 import fcntl
 import os
 import struct
 import time
-from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from typing import Any
 
 import apsw
 
@@ -26,8 +26,15 @@ from lionstudio.domain.errors import (
     Unavailable,
     UnusablePlace,
 )
-from lionstudio.store.dialect import Connection, ConnectionLost, Params, Row, Watch
 from lionstudio.store.migrate import create_or_upgrade, read_meta
+from lionstudio.store.transaction import ConnectionLost
+
+TYPE_CHECKING = False  # not from `typing`: loading that takes as long as starting Python
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    from lionstudio.store.dialect import Connection, Params, Row, Watch
 
 APPLICATION_ID = 0x4C695374  # "LiSt", in every file that is ours
 HEADER_SIZE = 100

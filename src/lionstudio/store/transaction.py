@@ -1,13 +1,22 @@
 """One transaction: its statements, and the news it writes last."""
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
 
-from lionstudio.store.dialect import Connection, Dialect, Row
+from lionstudio.domain.errors import DatabaseGone
 from lionstudio.store.texts import text_in
 
+TYPE_CHECKING = False  # not from `typing`: loading that takes as long as starting Python
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
+
     from lionstudio.domain.change import Topic
+    from lionstudio.store.dialect import Connection, Dialect, Row
+
+
+class ConnectionLost(DatabaseGone):
+    """This connection is dead; a new one may work."""
+
 
 INSERT_NEWS = """
     INSERT INTO changes (at, topic, entity_id, session_id) VALUES (:at, :topic, :entity_id, :session_id)
@@ -54,7 +63,7 @@ class Tx:
         """What is underneath, for the few statements that are not SQL on rows."""
         return self._connection
 
-    def tell(self, topic: "Topic", entity_id: str, *, at: float, session_id: str | None = None) -> None:
+    def tell(self, topic: Topic, entity_id: str, *, at: float, session_id: str | None = None) -> None:
         """Say in the news that something changed. Written as the last statement of the use case."""
         self._news.append({"at": at, "topic": topic.value, "entity_id": entity_id, "session_id": session_id})
 

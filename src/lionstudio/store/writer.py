@@ -1,12 +1,18 @@
 """Group commit: the writes of one process share a connection, and those that wait share a commit."""
 
+from __future__ import annotations
+
 import threading
 from collections import deque
 from contextlib import suppress
-from types import TracebackType
 
-from lionstudio.store.dialect import Connection, ConnectionLost, Dialect
-from lionstudio.store.transaction import Tx
+from lionstudio.store.transaction import ConnectionLost, Tx
+
+TYPE_CHECKING = False  # not from `typing`: loading that takes as long as starting Python
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from lionstudio.store.dialect import Connection, Dialect
 
 GROUP_LIMIT = 64  # use cases that may share one commit; bounds how long the first of them waits
 
