@@ -233,12 +233,15 @@ def test_a_lock_does_not_live_on_in_a_child_that_records_nothing(
 import os, signal, sys, lionstudio
 with lionstudio.record("forks", db=sys.argv[1]) as run:
     run.user("one")
+    told, tell = os.pipe()
     child = os.fork()
     if child == 0:
+        os.write(tell, b"!")  # by now it has let go of everything that is its parent's
         os.close(1)
         os.close(2)
         sys.stdin.readline()  # until the test closes the pipe
         os._exit(0)
+    os.read(told, 1)
     print(run.session_id, flush=True)
     signal.pause()
 """
