@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import lionstudio
-from lionstudio.domain.errors import ForkOutOfRange, InvalidContent
+from lionstudio.domain.errors import BranchNotFound, ForkOutOfRange, InvalidContent
 from lionstudio.services.context import Context
 from lionstudio.services.messages import list_messages
 from lionstudio.services.sessions import get_session
@@ -210,6 +210,43 @@ def test_what_cannot_be_recorded_is_said_when_nobody_awaits_it(
     run = asyncio.run(main())
     assert said(sqlite_ctx, run.session_id) == ["good"]
     assert capfd.readouterr().err.count("lionstudio: Something was not recorded: The content is not JSON") == 1
+
+
+def test_what_is_said_in_a_branch_that_was_refused_is_refused_too(
+    sqlite_ctx: Context, sqlite_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    async def main() -> lionstudio.Run:
+        async with lionstudio.record("async", db=sqlite_path) as run:
+            branch = run.fork("too far", at=7)  # refused, but nobody knows yet
+            for speak in (branch.user, branch.fork, branch.tool_call, lambda text: branch.send("someone", text)):
+                with pytest.raises(BranchNotFound, match=r"This branch was refused.*cannot be forked at 7"):
+                    await speak("lost?")
+            with pytest.raises(ForkOutOfRange):
+                await branch
+            await run.user("good")
+        return run
+
+    run = asyncio.run(main())
+    assert said(sqlite_ctx, run.session_id) == ["good"]
+    assert get_session(sqlite_ctx, run.session_id).messages_lost == 0
+    assert capfd.readouterr().err.count("\n") == 1  # the first refusal, before anybody could have awaited it
+
+
+def test_how_much_was_refused_without_being_awaited_is_said_at_the_end(
+    sqlite_path: Path, home: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    async def main() -> None:
+        async with lionstudio.record("async", db=sqlite_path) as run:
+            branch = run.fork("too far", at=7)
+            branch.user("one")
+            branch.user("two")
+            with pytest.raises(InvalidContent):
+                await run.user({3})
+
+    asyncio.run(main())
+    first, last = capfd.readouterr().err.splitlines()
+    assert first.startswith("lionstudio: Something was not recorded: The branch has 0 messages")
+    assert last == "lionstudio: Refused in this run without anybody awaiting it: 3."
 
 
 def test_a_block_that_is_never_left_does_not_keep_the_process_alive(home: Path, sqlite_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lionstudio.domain.conversation import (
     ACTION_REQUEST_CLASS,
@@ -16,15 +16,12 @@ from lionstudio.domain.conversation import (
     MessageDraft,
 )
 from lionstudio.domain.drafts import require_position, require_texts
-from lionstudio.recorders.recording import Recording
+from lionstudio.recorders.recording import Recording, Storing
 from lionstudio.recorders.records import branch_record, message_record, send_record
 from lionstudio.recorders.signals import signals
 from lionstudio.services.branches import BranchDraft, create_branch
 from lionstudio.services.context import Context, new_id, new_line
 from lionstudio.services.messages import append_message, list_inbox, list_outbox, send_message
-
-if TYPE_CHECKING:
-    from concurrent.futures import Future
 
 Seen = Message | int | None  # a message of the inbox or its position: what comes after it is new
 
@@ -34,14 +31,15 @@ class Recorded:
 
     __slots__ = ("_written", "arguments", "function", "id")
 
-    def __init__(self, id: str, written: "Future[None] | None" = None) -> None:
+    def __init__(self, id: str, written: Storing | None = None) -> None:
         self.id = id
         self.function: str | None = None  # of a tool call
         self.arguments: Any = None
         self._written = written
 
     def __await__(self) -> Generator[Any, None, "Recorded"]:
-        yield from _stored(self._written)
+        if self._written is not None:
+            yield from self._written.__await__()
         return self
 
     def __repr__(self) -> str:
@@ -58,7 +56,7 @@ class BranchRecorder:
         *,
         name: str | None,
         model: str | None,
-        created: "Future[None] | None" = None,
+        created: Storing | None = None,
     ) -> None:
         self._recording = recording
         self._line = line
@@ -67,7 +65,8 @@ class BranchRecorder:
         self.model = model
 
     def __await__(self) -> Generator[Any, None, "BranchRecorder"]:
-        yield from _stored(self._created)
+        if self._created is not None:
+            yield from self._created.__await__()
         return self
 
     @property
@@ -137,7 +136,9 @@ class BranchRecorder:
             role, own(content), lion_class, sender, recipient, channel,
             own(node_metadata), own(embedding), message_id, created_at,
         )  # fmt: skip
-        written = self._recording.write(append_message, line, draft, at, record=lambda: message_record(line, draft, at))
+        written = self._recording.write(
+            append_message, line, draft, at, record=lambda: message_record(line, draft, at), branch=self._created
+        )
         return Recorded(message_id, written)
 
     def send(self, recipient: str, content: Any, *, channel: str | None = None, **more: Any) -> Recorded:
@@ -146,7 +147,9 @@ class BranchRecorder:
         session_id, message_id = self._line.session_id, more.pop("id", None) or new_id()
         more = {"role": "user", "sender": self._sender, "created_at": time.time()} | own(more)
         draft = MessageDraft(content=own(content), recipient=recipient, channel=channel, id=message_id, **more)
-        written = self._recording.write(send_message, session_id, draft, record=lambda: send_record(session_id, draft))
+        written = self._recording.write(
+            send_message, session_id, draft, record=lambda: send_record(session_id, draft), branch=self._created
+        )
         return Recorded(message_id, written)
 
     def inbox(self, after: Seen = None, *, channel: str | None = None) -> list[Message]:
@@ -174,7 +177,7 @@ class BranchRecorder:
             node_metadata={"model": model} if model else None,
             created_at=time.time(),
         )
-        created = self._recording.write(create_branch, draft, record=lambda: branch_record(draft))
+        created = self._recording.write(create_branch, draft, record=lambda: branch_record(draft), branch=self._created)
         return BranchRecorder(self._recording, line, name=name, model=model, created=created)
 
     branch = fork
@@ -191,10 +194,3 @@ class BranchRecorder:
         with signals:
             ctx = self._recording.keeper.ctx
         return read(ctx, self._names(ctx), channel=channel, after=seen or 0)
-
-
-def _stored(written: "Future[None] | None") -> Generator[Any, None, None]:
-    if written is not None:
-        from asyncio import shield, wrap_future
-
-        yield from shield(wrap_future(written)).__await__()  # who stops waiting does not take the message back

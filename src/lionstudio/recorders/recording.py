@@ -4,14 +4,14 @@ import os
 import sys
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from contextlib import suppress
 from contextvars import Token
 from typing import TYPE_CHECKING, Any
 
 from lionstudio import machine
 from lionstudio.domain.drafts import snapshot
-from lionstudio.domain.errors import Error, InvalidRequest
+from lionstudio.domain.errors import BranchNotFound, Error, InvalidRequest
 from lionstudio.domain.process import ProcessRecord, ProcessRole
 from lionstudio.recorders import ambient
 from lionstudio.recorders.endings import Ending, ending_of_exception
@@ -29,6 +29,31 @@ COMMAND_LIMIT = 1_000
 DYING_PATIENCE = 8.0  # seconds a signal handler waits for the thread that writes: one try at a busy database, and some
 
 
+class Storing:
+    """Something on its way to the database, off the event loop. Awaiting it raises what refused it."""
+
+    __slots__ = ("_done", "_unheard")
+
+    def __init__(self, done: "Future[None]", unheard: list[Error]) -> None:
+        self._done = done
+        self._unheard = unheard  # refusals that nobody was told yet
+
+    def __await__(self) -> Generator[Any, None, None]:
+        from asyncio import shield, wrap_future
+
+        try:
+            yield from shield(wrap_future(self._done)).__await__()  # who stops waiting does not take it back
+        except Error as error:
+            with suppress(ValueError):  # awaited a second time
+                self._unheard.remove(error)
+            raise
+
+    def require_branch(self) -> None:
+        """Raise BranchNotFound if this was a branch and was refused. Only for what is written after it."""
+        if (refusal := self._done.exception()) is not None:
+            raise BranchNotFound(f"This branch was refused, and so is all that is said in it. {refusal}") from refusal
+
+
 class Recording:
     """A run that this process records. Its end is written by whoever comes first: the block, `finish`, or a signal."""
 
@@ -43,6 +68,7 @@ class Recording:
         self._token: Token[str | None] | None = None
         self._worker: Worker | None = None  # writes for an event loop
         self._last_job: Future[None] | None = None
+        self._unheard: list[Error] = []
 
     def begin(self) -> None:
         """Begin the run; raises what makes that impossible, leaving nothing behind."""
@@ -75,10 +101,16 @@ class Recording:
             raise
         self._token = ambient.enter(self.line, draft.parent_session_id)
 
-    def write(self, action: Callable[..., Any], *arguments: Any, record: Callable[[], Record]) -> "Future[None] | None":
-        """Keep something: it is kept when this returns, or when the future is done that is returned on an event loop.
+    def write(
+        self,
+        action: Callable[..., Any],
+        *arguments: Any,
+        record: Callable[[], Record],
+        branch: Storing | None = None,
+    ) -> Storing | None:
+        """Keep something: it is kept when this returns, or on an event loop when what is returned was awaited.
 
-        Raises Invalid and Conflict.
+        `branch` is the branch it belongs to, where that may still be refused. Raises Invalid and Conflict.
         """
         if not self._begun or self._over:
             raise InvalidRequest(
@@ -87,7 +119,8 @@ class Recording:
             )
         with signals:
             if self._worker is not None:
-                return self._worker.submit(lambda: self._write_later(action, *arguments, record=record))
+                job = self._worker.submit(lambda: self._write_later(action, *arguments, record=record, branch=branch))
+                return Storing(job, self._unheard)
             self.keeper.write(action, *arguments, record=record)
             return None
 
@@ -138,14 +171,21 @@ class Recording:
         self.keeper.write(start_session, draft, process, record=lambda: start_record(draft, process))
         self._begun = True
 
-    def _write_later(self, action: Callable[..., Any], *arguments: Any, record: Callable[[], Record]) -> None:
+    def _write_later(
+        self, action: Callable[..., Any], *arguments: Any, record: Callable[[], Record], branch: Storing | None
+    ) -> None:
         try:
+            if branch is not None:
+                branch.require_branch()
             self.keeper.write(action, *arguments, record=record)
         except Error as error:
+            self._unheard.append(error)
             self.keeper.say("refused", f"Something was not recorded: {error}")  # perhaps nobody awaits it
             raise
 
     def _finish(self, ending: Ending) -> None:
+        if self._unheard:
+            self.keeper.say("unheard", f"Refused in this run without anybody awaiting it: {len(self._unheard)}.")
         if not self._begun or self._is_parents:
             return self.keeper.finish(patience=None if self._begun else 0.0)
         session_id, ending = self.line.session_id, {"at": time.time(), **ending}
