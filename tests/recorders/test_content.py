@@ -145,6 +145,11 @@ def test_what_is_not_json_does_not_get_into_the_spool_either(
         pytest.param({"embedding": ["a"]}, id="an embedding of words"),
         pytest.param({"embedding": [1e39]}, id="an embedding beyond float32"),
         pytest.param({"embedding": []}, id="an empty embedding"),
+        pytest.param({"embedding": ["1", "2"]}, id="an embedding of digits"),
+        pytest.param({"embedding": [1j]}, id="an embedding of complex numbers"),
+        pytest.param({"created_at": 10**400}, id="a time beyond all"),
+        pytest.param({"node_metadata": "text"}, id="metadata of text"),
+        pytest.param({"node_metadata": [("a", 1)]}, id="metadata of pairs"),
     ],
 )
 def test_a_message_that_no_database_could_keep_is_refused_at_once(

@@ -3,11 +3,13 @@
 import fcntl
 import signal
 import threading
+from array import array
 from pathlib import Path
 
 import pytest
 
 import lionstudio
+from lionstudio.domain.errors import InvalidRequest
 from lionstudio.recorders import backlog, keeper
 from lionstudio.recorders.spool import list_waiting
 from lionstudio.services import health
@@ -138,9 +140,50 @@ def test_a_record_that_is_refused_does_not_hold_up_the_rest(sqlite_ctx: Context,
     (rejected,) = (home / "spool").glob("*/*.rejected")
     reasons = rejected.read_text().splitlines()
     assert len(reasons) == 4
+    assert get_session(sqlite_ctx, session_id).messages_lost == 4
     assert "this is no record" in reasons[0]
     assert "A record of a newer version: 'dance'" in reasons[1]
     assert rejected.stat().st_mode & 0o777 == 0o600
+
+
+def test_what_is_refused_while_the_run_goes_on_is_counted_on_it(
+    sqlite_ctx: Context, sqlite_path: Path, home: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with lionstudio.record(db=sqlite_path) as run, locked(sqlite_path) as locker:
+        run.user("one")
+        run.user("two")
+        (waiting,) = spool_files(home)
+        spoilt = waiting.read_bytes().replace(b'"do":"message"', b'"do":"passage"', 1)
+        with waiting.open("r+b") as file:  # in place, as the run holds it open
+            file.write(spoilt)
+        let_go(locker)
+    assert said(sqlite_ctx, run.session_id) == ["two"]
+    assert get_session(sqlite_ctx, run.session_id).messages_lost == 1
+    (rejected,) = (home / "spool").glob("*/*.rejected")
+    assert f"The database refused some messages; they are in {rejected}" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("recipient", [None, "", 7])
+def test_a_recipient_is_asked_for_while_the_database_is_away_too(
+    sqlite_ctx: Context, sqlite_path: Path, home: Path, recipient: object
+) -> None:
+    with lionstudio.record(db=sqlite_path) as run:
+        with pytest.raises(InvalidRequest, match="recipient"):
+            run.send(recipient, "hello")  # type: ignore[arg-type]
+        with locked(sqlite_path) as locker:
+            with pytest.raises(InvalidRequest, match="recipient"):
+                run.send(recipient, "hello")  # type: ignore[arg-type]
+            let_go(locker)
+    assert list((home / "spool").glob("*/*")) == []
+
+
+def test_an_embedding_may_be_an_array_while_the_database_is_away_too(sqlite_ctx: Context, sqlite_path: Path) -> None:
+    with lionstudio.record(db=sqlite_path) as run:
+        run.user("one", embedding=array("f", [0.5, 1.0]))
+        with locked(sqlite_path) as locker:
+            run.user("two", embedding=array("f", [0.5, 1.0]))
+            let_go(locker)
+    assert [message.embedding for message in list_messages(sqlite_ctx, run.session_id)] == [(0.5, 1.0), (0.5, 1.0)]
 
 
 def test_a_strange_file_in_the_spool_does_not_hold_up_the_rest(
@@ -266,6 +309,43 @@ def test_what_no_disk_ever_takes_is_lost_at_the_end_and_said(
         run.user("one")
         run.user("two")
     assert "4 messages of this run are lost" in capfd.readouterr().err  # with its beginning and its end
+
+
+def test_the_end_of_a_run_is_kept_when_memory_is_full(
+    sqlite_ctx: Context, sqlite_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeper, "RETRY_EVERY", 3600.0)  # only leaving the block brings anything back
+    home.mkdir()
+    (home / "spool").write_text("in the way")
+    with lionstudio.record(db=sqlite_path) as run:
+        with locked(sqlite_path) as locker:
+            run.user("one")
+            let_go(locker)
+        monkeypatch.setattr(backlog, "MEMORY_LIMIT", 0)
+        run.user("two")
+    session = get_session(sqlite_ctx, run.session_id)
+    assert (session.status, session.messages_lost) == ("completed", 1)
+    assert said(sqlite_ctx, session.id) == ["one"]
+
+
+def test_the_end_of_a_run_gets_the_room_that_is_too_small_for_a_message(tmp_path: Path, home: Path) -> None:
+    script = IMPATIENT + (
+        """
+import resource, signal, sys, lionstudio
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+resource.setrlimit(resource.RLIMIT_FSIZE, (3_000, limits[1]))
+with lionstudio.record(db=sys.argv[1]) as run:
+    run.user("x" * 10_000)
+"""
+    )
+    path = tmp_path / "state.db"
+    path.mkdir()  # there can be no database yet
+    ended = run_agent(script, path)
+    assert (ended.returncode, ended.stderr.count("1 messages of this run are lost")) == (0, 1), ended.stderr
+    path.rmdir()
+    with lionstudio.open(path) as reader:
+        assert [(session.status, session.message_count) for session in reader.sessions()] == [("completed", 0)]
 
 
 def test_the_ending_of_a_run_is_replayed_once(sqlite_ctx: Context, sqlite_path: Path, home: Path) -> None:

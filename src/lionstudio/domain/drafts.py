@@ -1,6 +1,5 @@
 """What a caller hands in, checked before it goes anywhere: what waits on disk cannot be refused any more."""
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,6 +8,7 @@ from lionstudio.domain.errors import InvalidContent, InvalidRequest
 
 EXIT_CODES = range(-(2**31), 2**31)
 TEXT_FIELDS = ("role", "lion_class", "sender", "recipient", "channel", "id")
+LARGEST_WHOLE = 2**53  # far beyond any count, and every reader and database can hold it
 LARGEST_FLOAT32 = 3.4028235677973366e38  # embeddings are kept as float32
 
 
@@ -32,6 +32,26 @@ def require_position(value: Any) -> None:
         raise InvalidRequest(f"{value!r} is not a position.", hint="Use a whole number: 0 begins empty.")
 
 
+def require_whole_number(name: str, value: Any) -> None:
+    """Raise InvalidRequest unless it is a whole number that every database can compare with."""
+    if not isinstance(value, int) or isinstance(value, bool) or abs(value) > LARGEST_WHOLE:
+        raise InvalidRequest(f"{name} must be a whole number, not {value!r}.", hint="Leave it out for the default.")
+
+
+def require_mapping(name: str, value: Any) -> None:
+    """Raise InvalidRequest unless it is a mapping, or None."""
+    if value is not None and type(value) is not dict and not isinstance(value, Mapping):
+        raise InvalidRequest(
+            f"The {name} must be a mapping, not {type(value).__name__}.", hint=f'Write it as {name}={{"key": "value"}}.'
+        )
+
+
+def require_recipient(draft: MessageDraft) -> None:
+    """Raise InvalidRequest unless the draft says who it is for."""
+    if not draft.recipient:
+        raise InvalidRequest("A message needs a recipient to be sent.", hint="Name a run, an agent or a branch.")
+
+
 def require_message(draft: MessageDraft) -> MessageDraft:
     """The draft itself; raises InvalidRequest for what no database could store as it is."""
     for name in TEXT_FIELDS:
@@ -44,9 +64,22 @@ def require_message(draft: MessageDraft) -> MessageDraft:
         raise InvalidRequest(f"{draft.id!r} cannot be an id: it holds NUL or half a character.")
     if draft.created_at is not None and not _is_number(draft.created_at):
         raise InvalidRequest(f"created_at must be a number of seconds, not {draft.created_at!r}.")
+    if draft.node_metadata is not None:
+        require_mapping("node_metadata", draft.node_metadata)
     if draft.embedding is not None:
-        _require_embedding(draft.embedding)
+        require_vector(draft.embedding, what="An embedding")
     return draft
+
+
+def require_vector(vector: Sequence[float], *, what: str) -> None:
+    """Raise InvalidRequest unless it is numbers that a float32 can hold, at least one."""
+    try:
+        # No float(): it would take text for a number, which the databases do not.
+        good = len(vector) > 0 and all(-LARGEST_FLOAT32 <= number <= LARGEST_FLOAT32 for number in vector)
+    except (TypeError, ValueError, ArithmeticError):
+        good = False
+    if not good:
+        raise InvalidRequest(f"{what} must be a list of finite numbers, each within a float32, and not empty.")
 
 
 def snapshot(value: Any) -> Any:
@@ -78,13 +111,4 @@ def _is_plain(text: str) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def _require_embedding(embedding: Sequence[float]) -> None:
-    try:
-        good = len(embedding) > 0 and all(abs(float(number)) <= LARGEST_FLOAT32 for number in embedding)
-    except (TypeError, ValueError, OverflowError):
-        good = False
-    if not good:
-        raise InvalidRequest("An embedding must be a list of finite numbers, each within a float32.")
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LARGEST_WHOLE

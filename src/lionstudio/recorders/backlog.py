@@ -33,7 +33,8 @@ class Backlog:
             self._memory.append(line)
             self._memory_size += len(line)
             self._move_to_disk(folder)
-            if self._memory_size <= MEMORY_LIMIT:
+            # How a run ended is worth more than the limit.
+            if self._memory_size <= MEMORY_LIMIT or record["do"] == "finish":
                 return True
             self._memory_size -= len(self._memory.pop())
             self._lost += 1
@@ -56,10 +57,13 @@ class Backlog:
         """Leave what is still there on disk, for whoever opens the database next."""
         with self._replaying, self._adding:
             self._move_to_disk(folder)
-            self._lost += len(self._memory)
-            self._memory.clear()
-            self._memory_size = 0
+            while self._memory:  # what does not fit is lost; what comes after it, such as the end, may be smaller
+                self._memory_size -= len(self._memory.popleft())
+                self._lost += 1
+                if self._file is not None:
+                    self._move_to_disk(folder)
             if self._file is not None:
+                self._lost += self._file.take_rejections()
                 self._file.close()
                 self._file = None
             self.waiting = False
@@ -70,10 +74,10 @@ class Backlog:
         return None if self._file is None else self._file.rejected
 
     def take_lost(self) -> int:
-        """How many records could be kept nowhere since the last call."""
+        """How many records could be kept nowhere, or were refused for good, since the last call."""
         with self._adding:
             lost, self._lost = self._lost, 0
-            return lost
+            return lost if self._file is None else lost + self._file.take_rejections()
 
     def add_lost(self, count: int) -> None:
         with self._adding:

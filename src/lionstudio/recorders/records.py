@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from lionstudio.domain.conversation import Line, MessageDraft
-from lionstudio.domain.drafts import require_message
+from lionstudio.domain.drafts import require_message, require_recipient
 from lionstudio.domain.errors import Conflict, ForkOutOfRange, Invalid, InvalidRequest, NotFound
 from lionstudio.domain.process import Place, ProcessRecord, ProcessRole
 from lionstudio.services.branches import BranchDraft, create_branch
@@ -24,11 +24,12 @@ def branch_record(draft: BranchDraft) -> Record:
 
 
 def message_record(line: Line, draft: MessageDraft, at: float) -> Record:
-    return {"do": "message", "line": list(line), "draft": _fields(require_message(draft)), "at": at}
+    return {"do": "message", "line": list(line), "draft": _message_fields(draft), "at": at}
 
 
 def send_record(session_id: str, draft: MessageDraft) -> Record:
-    return {"do": "send", "session_id": session_id, "draft": _fields(require_message(draft))}
+    require_recipient(draft)
+    return {"do": "send", "session_id": session_id, "draft": _message_fields(draft)}
 
 
 def finish_record(session_id: str, ending: Mapping[str, Any]) -> Record:
@@ -45,6 +46,14 @@ def apply(ctx: Context, record: Any) -> None:
 
 def _fields(draft: SessionDraft | BranchDraft | MessageDraft) -> dict[str, Any]:
     return {name: value for name, value in draft._asdict().items() if value is not None}
+
+
+def _message_fields(draft: MessageDraft) -> dict[str, Any]:
+    """What is checked here cannot be refused later, when nobody is there any more to be told."""
+    fields = _fields(require_message(draft))
+    if "embedding" in fields:
+        fields["embedding"] = [float(number) for number in fields["embedding"]]  # an array is as good as a list
+    return fields
 
 
 def _start(ctx: Context, record: Record) -> None:
@@ -81,7 +90,7 @@ def _finish(ctx: Context, record: Record) -> None:
 
 
 # What says that a record will never be taken, however often it is tried: it makes no sense, or its place is gone.
-REFUSED_FOR_GOOD = (Invalid, Conflict, NotFound, KeyError, TypeError, ValueError)
+REFUSED_FOR_GOOD = (Invalid, Conflict, NotFound, KeyError, TypeError, ValueError, AttributeError)
 
 _WRITERS: Mapping[str, Callable[[Context, Record], None]] = {
     "start": _start,

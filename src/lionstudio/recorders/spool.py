@@ -17,6 +17,7 @@ from lionstudio.domain.errors import NotFound, Unavailable
 from lionstudio.domain.json_text import from_json, to_json
 from lionstudio.recorders.records import REFUSED_FOR_GOOD, apply
 from lionstudio.services.context import Context
+from lionstudio.services.sessions import count_lost, get_session
 
 SUFFIX = ".jsonl"
 REJECTED = ".rejected"  # what the database refuses for good stays here, for a person
@@ -45,6 +46,7 @@ class SpoolFile:
         self.path = folder / f"{time.time_ns():020}.{os.getpid()}.{safe_name}{SUFFIX}"
         self._file = _create_locked(self.path)
         self._replayed = 0
+        self._rejections = 0
         self.rejected: Path | None = None
 
     def keep(self, line: bytes) -> None:
@@ -61,8 +63,16 @@ class SpoolFile:
     def replay(self, ctx: Context) -> None:
         """Write what was not yet replayed into the database. Others may `keep` meanwhile."""
         for line, end in _lines(self._file, self._replayed):
-            self.rejected = apply_or_reject(ctx, line, self.path) or self.rejected
+            rejected = apply_or_reject(ctx, line, self.path)
+            if rejected is not None:
+                self.rejected = rejected
+                self._rejections += 1
             self._replayed = end
+
+    def take_rejections(self) -> int:
+        """How many records the database refused for good since the last call."""
+        rejections, self._rejections = self._rejections, 0
+        return rejections
 
     def clear(self) -> None:
         """Forget everything, once it is all replayed and nobody adds to it."""
@@ -150,12 +160,12 @@ def _replay_abandoned(ctx: Context, path: Path) -> int:
             return 0  # its writer lives, or someone else is at it
         if not _is_still_at(file, path):
             return 0
-        count = 0
-        for line, _ in _lines(file, 0):
-            apply_or_reject(ctx, line, path)
-            count += 1
+        rejected = [apply_or_reject(ctx, line, path) is not None for line, _ in _lines(file, 0)]
+        if any(rejected):
+            with suppress(NotFound):  # the run itself was refused, or is deleted
+                count_lost(ctx, get_session(ctx, _run_of(path)).id, sum(rejected))
         path.unlink(missing_ok=True)
-        return count
+        return len(rejected)
     finally:
         os.close(file)
 
@@ -173,9 +183,13 @@ def apply_or_reject(ctx: Context, line: bytes, path: Path) -> Path | None:
 
 def _begins_elsewhere(path: Path) -> bool:
     """Whether an older file of the same run holds something: the child of a fork may be replayed before its parent."""
-    run = path.name.split(".")[-2]
-    older = [other for other in path.parent.parent.glob(f"*/*.{run}{SUFFIX}") if other.name < path.name]
+    older = [other for other in path.parent.parent.glob(f"*/*.{_run_of(path)}{SUFFIX}") if other.name < path.name]
     return any(other.stat().st_size for other in older if other.exists())
+
+
+def _run_of(path: Path) -> str:
+    """The run that a spool file belongs to; its id, as those that are given to runs can stand in a name."""
+    return path.name.split(".")[-2]
 
 
 def _lines(file: int, start: int) -> Iterator[tuple[bytes, int]]:
