@@ -203,6 +203,25 @@ def test_all_runs_of_a_process_end_with_it(sqlite_ctx: Context, sqlite_path: Pat
     assert {get_session(sqlite_ctx, session_id).status for session_id in session_ids} == {"cancelled"}
 
 
+def test_threads_that_go_on_while_the_process_dies_are_not_blamed(sqlite_ctx: Context, sqlite_path: Path) -> None:
+    script = """
+    import signal, sys, threading, lionstudio
+    def work(branch):
+        while True:
+            branch.user("one more")
+    with lionstudio.record("threads", db=sys.argv[1]) as run:
+        for number in range(4):
+            threading.Thread(target=work, args=(run.branch(str(number)),), daemon=True).start()
+        print(run.session_id, flush=True)
+        signal.pause()
+    """
+    with Agent(script, sqlite_path) as agent:
+        session_id = agent.line()
+        agent.signal(signal.SIGTERM)
+        assert agent.end() == (-signal.SIGTERM, "", "")
+    assert get_session(sqlite_ctx, session_id).status == "cancelled"
+
+
 def test_a_signal_after_the_run_is_none_of_our_business(home: Path, sqlite_path: Path) -> None:
     script = """
     import signal, sys, lionstudio

@@ -64,6 +64,7 @@ class Recording:
         self._announced = False
         self._begun = False
         self._over = False
+        self._killed = False  # a signal ended it, and the process is dying of that
         self._is_parents = False  # we are in the child of a fork, and the run is not ours to end
         self._token: Token[str | None] | None = None
         self._worker: Worker | None = None  # writes for an event loop
@@ -113,6 +114,8 @@ class Recording:
         `branch` is the branch it belongs to, where that may still be refused. Raises Invalid and Conflict.
         """
         if not self._begun or self._over:
+            if self._killed:
+                return None  # a thread that goes on while the process dies must not fill its last words with errors
             raise InvalidRequest(
                 "This run has ended." if self._over else "This run is not open.",
                 hint="Use it as a context manager: with lionstudio.record(…) as run:",
@@ -205,6 +208,7 @@ class Recording:
             return self._last_job
 
     def _end_by_signal(self, ending: Ending) -> None:
+        self._killed = True
         if self._worker is not None:
             last = self._last_job or self._finish_later(ending)
             with suppress(TimeoutError):
