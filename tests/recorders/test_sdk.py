@@ -1,6 +1,7 @@
 """The public API: what the documentation shows, and what it refuses."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -133,9 +134,10 @@ def test_a_run_may_say_itself_how_it_ended(ctx: Context, location: str, status: 
 
 def test_a_run_that_does_not_know_how_to_end_goes_on(ctx: Context, location: str) -> None:
     with lionstudio.record(db=location) as run:
-        for wrong in ("running", "done"):
-            with pytest.raises(UnknownWord, match=wrong):
-                run.finish(status=wrong)
+        for wrong in ("running", "done", ["failed"]):
+            with pytest.raises(UnknownWord, match="is not a status that a run can end with") as raised:
+                run.finish(status=wrong)  # type: ignore[arg-type]
+            assert raised.value.hint == "Use one of: aborted, cancelled, completed, failed, timed_out."
         with pytest.raises(InvalidRequest, match="not an exit code"):
             run.finish(exit_code=2**40)
         run.user("still here")
@@ -153,8 +155,9 @@ def test_a_run_is_used_only_between_its_start_and_its_end(ctx: Context, location
         with pytest.raises(InvalidRequest, match="begun already"):
             run.start()
     for speak in (lambda: run.user("late"), lambda: branch.user("late"), lambda: run.fork(), lambda: run.send("a", 1)):
-        with pytest.raises(InvalidRequest, match="has ended"):
+        with pytest.raises(InvalidRequest, match="has ended") as raised:
             speak()
+        assert "new one" in str(raised.value.hint)
     with pytest.raises(InvalidRequest, match="begun already"):
         run.start()
     assert get_session(ctx, run.session_id).message_count == 0
@@ -294,3 +297,39 @@ def test_what_is_no_position_is_refused_before_anything_is_stored(sqlite_path: P
             run.fork("wrong", at=wrong)  # type: ignore[arg-type]
     with lionstudio.open(sqlite_path) as reader:
         assert len(reader.branches(run.session_id)) == 1
+
+
+@pytest.mark.parametrize("call", [None, 7, object()])
+def test_a_result_without_its_call_is_refused(sqlite_ctx: Context, sqlite_path: Path, call: object) -> None:
+    with lionstudio.record(db=sqlite_path) as run:
+        with pytest.raises(InvalidRequest, match="A tool result belongs to a call") as raised:
+            run.tool_result(call, "1 failed")  # type: ignore[arg-type]
+        run.tool_result("an-id", "from another process")
+    assert "tool_call" in str(raised.value.hint)
+    assert get_session(sqlite_ctx, run.session_id).message_count == 1
+
+
+@pytest.mark.parametrize("wrong", [{"usage": "900"}, {"usage": 900}, {"node_metadata": "text"}])
+def test_usage_and_metadata_of_an_answer_are_mappings(sqlite_path: Path, home: Path, wrong: dict[str, Any]) -> None:
+    with lionstudio.record(db=sqlite_path) as run, pytest.raises(InvalidRequest, match="must be mappings"):
+        run.assistant("Done.", **wrong)
+
+
+@pytest.mark.parametrize("wrong", [{"metadata": ["a"]}, {"metadata": "text"}])
+def test_a_run_with_metadata_that_is_no_mapping_is_refused(home: Path, wrong: dict[str, Any]) -> None:
+    with pytest.raises(InvalidRequest, match="The metadata must be a mapping"):
+        lionstudio.record(**wrong)
+
+
+def test_an_inbox_is_read_after_a_message_or_its_position(sqlite_path: Path, home: Path) -> None:
+    with lionstudio.record(db=sqlite_path) as run:
+        for wrong in ({"after": "an-id"}, {"after": 10**30}, {"channel": 7}):
+            with pytest.raises(InvalidRequest):
+                run.inbox(**wrong)  # type: ignore[arg-type]
+
+
+def test_runs_and_branches_say_what_they_are(sqlite_path: Path, home: Path) -> None:
+    with lionstudio.record("triage", db=sqlite_path) as run:
+        branch = run.branch("side")
+    assert repr(run) == f"<Run 'triage' {run.session_id}>"
+    assert repr(branch) == f"<Branch 'side' {branch.id}>"

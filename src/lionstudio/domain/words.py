@@ -24,4 +24,5 @@ def find_word(vocabulary: type[Word], value: str | None) -> Word | None:
 
 def unknown_word(value: object, *, what: str, allowed: Iterable[str]) -> UnknownWord:
     """The error for a value outside a vocabulary."""
-    return UnknownWord(f"{value!r} is not a {what}.", hint=f"Use one of: {', '.join(allowed)}.")
+    article = "an" if what[0] in "aeiou" else "a"
+    return UnknownWord(f"{value!r} is not {article} {what}.", hint=f"Use one of: {', '.join(allowed)}.")

@@ -15,7 +15,8 @@ from lionstudio.domain.conversation import (
     Message,
     MessageDraft,
 )
-from lionstudio.domain.drafts import require_position, require_texts
+from lionstudio.domain.drafts import require_position, require_texts, require_whole_number
+from lionstudio.domain.errors import InvalidRequest
 from lionstudio.recorders.recording import Recording, Storing
 from lionstudio.recorders.records import branch_record, message_record, send_record
 from lionstudio.recorders.signals import signals
@@ -69,6 +70,9 @@ class BranchRecorder:
             yield from self._created.__await__()
         return self
 
+    def __repr__(self) -> str:
+        return f"<Branch {self.name!r} {self.id}>"
+
     @property
     def id(self) -> str:
         return self._line.branch_id
@@ -85,9 +89,14 @@ class BranchRecorder:
         self, text: Any, *, usage: Mapping[str, Any] | None = None, model: str | None = None, **more: Any
     ) -> Recorded:
         """What the model answered, and what that consumed."""
-        metadata = dict(more.pop("node_metadata", None) or {})
-        if usage is not None:
-            metadata["usage"] = dict(usage)
+        try:
+            metadata = dict(more.pop("node_metadata", None) or {})
+            if usage is not None:
+                metadata["usage"] = dict(usage)
+        except (TypeError, ValueError):
+            raise InvalidRequest(
+                "usage and node_metadata must be mappings.", hint='Write usage={"input_tokens": 900}.'
+            ) from None
         if (model or self.model) and (usage is not None or model):
             metadata.setdefault("model", model or self.model)
         content = {"assistant_response": text}
@@ -105,11 +114,17 @@ class BranchRecorder:
 
     def tool_result(self, call: Recorded | str, output: Any = None, *, error: Any = None, **more: Any) -> Recorded:
         """What a tool call came to; `error` is True or says what went wrong."""
+        call_id = call if isinstance(call, str) else getattr(call, "id", None)
+        if not isinstance(call_id, str):
+            raise InvalidRequest(
+                f"A tool result belongs to a call, which {type(call).__name__} is not.",
+                hint="Give what tool_call returned, or its id.",
+            )
         content: dict[str, Any] = {
             "function": getattr(call, "function", None),
             "arguments": getattr(call, "arguments", None),
             "output": output,
-            "action_request_id": call if isinstance(call, str) else call.id,
+            "action_request_id": call_id,
         }
         if error:
             content["error"] = error
@@ -165,7 +180,7 @@ class BranchRecorder:
 
         Nothing is copied. Raises ForkOutOfRange.
         """
-        require_texts({"name of a branch": name})
+        require_texts({"name of a branch": name, "model": model})
         require_position(at)
         line = new_line(self._line.session_id)._replace(session_progression_id=self._line.session_progression_id)
         model = model or self.model
@@ -190,7 +205,9 @@ class BranchRecorder:
         return [name for name in (self._line.branch_id, self.name) if name]
 
     def _box(self, read: Callable[..., list[Message]], after: Seen, channel: str | None) -> list[Message]:
-        seen = after.position if isinstance(after, Message) else after
+        seen = (after.position if isinstance(after, Message) else after) or 0
+        require_whole_number("after", seen)
+        require_texts({"channel": channel})
         with signals:
             ctx = self._recording.keeper.ctx
-        return read(ctx, self._names(ctx), channel=channel, after=seen or 0)
+        return read(ctx, self._names(ctx), channel=channel, after=seen)

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
-from lionstudio.domain.drafts import require_exit_code, require_texts
-from lionstudio.domain.session import TERMINAL_STATUSES, InvocationKind, SessionStatus
+from lionstudio.domain.drafts import require_exit_code, require_mapping, require_texts
+from lionstudio.domain.session import TERMINAL_STATUSES, InvocationKind
 from lionstudio.domain.words import parse_word, unknown_word
 from lionstudio.recorders import ambient
 from lionstudio.recorders.branch import BranchRecorder
@@ -24,6 +24,9 @@ class Run(BranchRecorder):
 
     def __init__(self, recording: Recording, *, name: str | None, model: str | None) -> None:
         super().__init__(recording, recording.line, name=name, model=model)
+
+    def __repr__(self) -> str:
+        return f"<Run {self.name!r} {self.session_id}>"
 
     @property
     def session_id(self) -> str:
@@ -44,10 +47,10 @@ class Run(BranchRecorder):
         if exit_code is not None:
             require_exit_code(exit_code)
         if status is not None:
-            final = parse_word(SessionStatus, status, what="status")
-            if final not in TERMINAL_STATUSES:
-                raise unknown_word(status, what="status that a run can end with", allowed=sorted(TERMINAL_STATUSES))
-            self._recording.end({"status": final.value, "exit_code": exit_code})
+            final = sorted(TERMINAL_STATUSES)
+            if status not in final:
+                raise unknown_word(status, what="status that a run can end with", allowed=final)
+            self._recording.end({"status": str(status), "exit_code": exit_code})
         else:
             self._recording.end(normal_ending() if exit_code is None else ending_of_exit_code(exit_code))
 
@@ -91,6 +94,7 @@ def record(
     Raises UnknownWord for a kind that does not exist, and ForeignDatabase, when it starts, for another program's file.
     """
     parse_word(InvocationKind, kind, what="kind of run")
+    require_mapping("metadata", metadata)
     require_texts({"name": name, "agent": agent, "model": model, "playbook": playbook, "user": user})
     draft = SessionDraft(
         line=new_line(),

@@ -116,16 +116,20 @@ class Recording:
         if not self._begun or self._over:
             if self._killed:
                 return None  # a thread that goes on while the process dies must not fill its last words with errors
-            raise InvalidRequest(
-                "This run has ended." if self._over else "This run is not open.",
-                hint="Use it as a context manager: with lionstudio.record(…) as run:",
-            )
+            raise self._not_open()
         with signals:
             if self._worker is not None:
                 job = self._worker.submit(lambda: self._write_later(action, *arguments, record=record, branch=branch))
                 return Storing(job, self._unheard)
             self.keeper.write(action, *arguments, record=record)
             return None
+
+    def _not_open(self) -> InvalidRequest:
+        if self._over:
+            return InvalidRequest("This run has ended.", hint="Record a new one: with lionstudio.record(…) as run:")
+        return InvalidRequest(
+            "This run is not open.", hint="Use it as a context manager: with lionstudio.record(…) as run:"
+        )
 
     def own(self, value: Any) -> Any:
         """The value, or a copy if it is written later than the caller may change it."""
