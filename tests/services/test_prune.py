@@ -8,12 +8,12 @@ import pytest
 
 from lionstudio.domain.change import Topic
 from lionstudio.domain.conversation import MessageDraft
-from lionstudio.domain.errors import InvalidRequest, SessionNotFound
+from lionstudio.domain.errors import BranchNotFound, InvalidRequest, SessionNotFound
 from lionstudio.services import admin, branches, messages, prune, sessions, shows, teams
 from lionstudio.services.branches import BranchDraft
 from lionstudio.services.context import Context, new_line
 from lionstudio.services.prune import KeptSession, PruneResult, WhyKept, plan_prune, sweep_orphan_progressions
-from lionstudio.store import changes
+from lionstudio.store import changes, maintenance
 from lionstudio.store.maintenance import Removed
 from lionstudio.store.open import open_database
 from tests.factories import NOW, Clock, line_of, start_run, user_says
@@ -27,6 +27,7 @@ from tests.services.prune_world import (
     read_world,
     without_progressions,
 )
+from tests.waiting import wait_until
 
 WHO = "ana"
 
@@ -371,6 +372,57 @@ def test_two_prunes_of_runs_that_share_messages_leave_none_behind(ctx: Context) 
         halves = [plan._replace(batches=((id,),)) for id in ("one", "two")]
         at_once(*(lambda half=half: prune.prune(ctx, half, actor=WHO) for half in halves))
         assert read_world(ctx)["messages"] == {}
+
+
+def while_it_is_pruned(ctx: Context, session_id: str, work: Callable[[], object]) -> None:
+    """Do something that needs a run when its deletion is not committed yet: it waits, and then the run is gone."""
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            work()
+        except BaseException as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=run)
+    with ctx.db.write() as tx:
+        maintenance.delete_sessions(tx, [session_id])
+        thread.start()
+        if not ctx.db.dialect.one_writer:  # else nobody else gets in anyway
+            wait_until(lambda: tx.value("SELECT count(*) FROM pg_locks WHERE NOT granted"))
+    thread.join()
+    if errors:
+        raise errors[0]
+
+
+def test_a_run_starts_although_its_parent_is_pruned_in_this_moment(ctx: Context) -> None:
+    put_session(ctx, "old")
+    while_it_is_pruned(ctx, "old", lambda: start_run(ctx, "child", parent_session_id="old"))
+    assert sessions.get_session(ctx, "child").parent_session_id is None
+
+
+def test_a_team_message_is_stored_although_its_run_is_pruned_in_this_moment(ctx: Context) -> None:
+    put_session(ctx, "old")
+    teams.put_team(ctx, "team-1", name="ledger", members=[WHO], actor=WHO)
+    while_it_is_pruned(ctx, "old", lambda: teams.add_message(ctx, "team-1", sender=WHO, content="hi", session_id="old"))
+    assert list(read_world(ctx)["team_messages"].values()) == [(None,)]
+
+
+def test_a_play_is_told_that_its_run_is_pruned_in_this_moment(ctx: Context) -> None:
+    put_session(ctx, "old")
+    shows.put_show(ctx, "ledger", show_dir="/shows/ledger", actor="director")
+    with pytest.raises(SessionNotFound):
+        while_it_is_pruned(
+            ctx, "old", lambda: shows.put_play(ctx, "ledger", "schema", session_id="old", actor="director")
+        )
+
+
+def test_a_fork_is_told_that_its_parent_is_pruned_in_this_moment(ctx: Context) -> None:
+    put_session(ctx, "old")
+    start_run(ctx, "live")
+    draft = BranchDraft(new_line("live"), parent_branch_id="old-main")
+    with pytest.raises(BranchNotFound):
+        while_it_is_pruned(ctx, "old", lambda: branches.create_branch(ctx, draft))
 
 
 def test_progressions_nobody_owns_are_swept_with_what_only_they_held(ctx: Context) -> None:

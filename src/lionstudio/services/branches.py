@@ -7,7 +7,7 @@ from lionstudio.domain.change import Topic
 from lionstudio.domain.conversation import Branch, Line, OpenCall
 from lionstudio.domain.errors import BranchNotFound, ForkOutOfRange
 from lionstudio.services.context import Context
-from lionstudio.services.sessions import get
+from lionstudio.services.sessions import get, lock_sessions
 from lionstudio.store import branches, progressions
 from lionstudio.store.transaction import Tx
 
@@ -31,7 +31,8 @@ def create_branch(ctx: Context, draft: BranchDraft) -> Branch:
     """
     created_at = ctx.now() if draft.created_at is None else draft.created_at
     with ctx.db.write() as tx:
-        session = get(tx, draft.line.session_id, lock=True)
+        lock_sessions(tx, _owners(tx, draft))
+        session = get(tx, draft.line.session_id)
         known = branches.find(tx, draft.line.branch_id)
         if known is not None:
             return known
@@ -82,6 +83,12 @@ def _get(tx: Tx, branch_id: str) -> Branch:
     if branch is None:
         raise BranchNotFound(f"There is no branch {branch_id!r}.")
     return branch
+
+
+def _owners(tx: Tx, draft: BranchDraft) -> set[str]:
+    """The session of the branch and that of its parent, which must not be pruned before the fork is stored."""
+    parent = None if draft.parent_branch_id is None else branches.find(tx, draft.parent_branch_id)
+    return {draft.line.session_id} if parent is None else {draft.line.session_id, parent.session_id}
 
 
 def _fork_position(tx: Tx, draft: BranchDraft) -> int:

@@ -11,6 +11,7 @@ from lionstudio.domain.session import RUN_ACTOR, Session, SessionStatus, SourceK
 from lionstudio.domain.usage import Usage, usage_of
 from lionstudio.services.admin import keep_history
 from lionstudio.services.context import Context
+from lionstudio.services.sessions import find_locked, known_session
 from lionstudio.store import branches, exchange, imports, messages, progressions, sessions, usage
 from lionstudio.store.transaction import Tx
 
@@ -125,7 +126,7 @@ class _Part(NamedTuple):
 
 
 def _import_one(ctx: Context, tx: Tx, one: SessionImport) -> Imported:
-    known = _find_locked(tx, one.session.id)
+    known = find_locked(tx, one.session.id)
     session = one.session if known is None else known
     parts = [_part(tx, one.session, part, known) for part in _parents_first(one.branches)]
     fresh = list({draft.id: draft for part in parts for draft in part.fresh}.values())
@@ -148,12 +149,6 @@ def _import_one(ctx: Context, tx: Tx, one: SessionImport) -> Imported:
         return Imported(sessions_added=1, messages_added=len(added))
     changed = ended or any(part.is_new or part.fresh for part in parts)
     return Imported(sessions_completed=1, messages_added=len(added)) if changed else NOTHING
-
-
-def _find_locked(tx: Tx, session_id: str) -> Session | None:
-    if tx.dialect.lock_session is not None:
-        tx.all(tx.dialect.lock_session, session_id=session_id)
-    return sessions.find(tx, session_id)
 
 
 def _part(tx: Tx, session: Session, part: BranchImport, known: Session | None) -> _Part:
@@ -212,7 +207,7 @@ def _parents_first(parts: Sequence[BranchImport]) -> list[BranchImport]:
 
 def _add_session(tx: Tx, session: Session, added: Sequence[MessageDraft]) -> None:
     progressions.add_head(tx, session.progression_id, created_at=session.created_at)
-    parent = _known_parent(tx, session.parent_session_id)
+    parent = known_session(tx, session.parent_session_id)
     sessions.insert(tx, _with_bookmarks(session, added)._replace(parent_session_id=parent))
 
 
@@ -223,7 +218,7 @@ def _complete_session(tx: Tx, known: Session, told: Session, added: Sequence[Mes
     if added:
         after = after._replace(updated_at=max(known.updated_at, told.updated_at, _at(added[-1])))
     if known.parent_session_id is None:
-        after = after._replace(parent_session_id=_known_parent(tx, told.parent_session_id))
+        after = after._replace(parent_session_id=known_session(tx, told.parent_session_id))
     if after != known:
         imports.complete_session(tx, after)
 
@@ -237,11 +232,6 @@ def _with_bookmarks(session: Session, in_order: Sequence[MessageDraft]) -> Sessi
         last_msg_id=session.last_msg_id or in_order[-1].id,
         last_message_at=session.last_message_at or in_order[-1].created_at,
     )
-
-
-def _known_parent(tx: Tx, session_id: str | None) -> str | None:
-    """The parent, unless it is recorded elsewhere: a child must not fail for that."""
-    return session_id if session_id and sessions.find(tx, session_id) is not None else None
 
 
 def _store_part(tx: Tx, part: _Part) -> None:

@@ -13,6 +13,7 @@ from lionstudio.domain.change import Topic
 from lionstudio.domain.errors import Conflict, DatabaseBusy, InvalidRequest
 from lionstudio.services.admin import add_event, keep_history
 from lionstudio.services.context import Context
+from lionstudio.services.sessions import lock_sessions
 from lionstudio.store import maintenance
 from lionstudio.store.maintenance import OldSession, Removed
 from lionstudio.store.transaction import Tx
@@ -233,7 +234,7 @@ def _prune_batch(ctx: Context, plan: PrunePlan, batch: Sequence[str], actor: str
     now = ctx.now()
     with ctx.db.write() as tx:
         maintenance.take_turn(tx, at=now)
-        maintenance.lock_sessions(tx, {*batch, *maintenance.list_children(tx, batch)})
+        lock_sessions(tx, {*batch, *maintenance.list_children(tx, batch)})
         statuses = maintenance.list_still_old(tx, batch, ended_before=plan.ended_before)
         kept = _changed(tx, batch, statuses) | _examine(tx, statuses)
         gone = [session_id for session_id in statuses if session_id not in kept]

@@ -1,6 +1,6 @@
 """Sessions: begin, end, read and list them."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 from lionstudio.domain.audit import StatusTransition
@@ -64,7 +64,7 @@ def start_session(ctx: Context, draft: SessionDraft, process: ProcessRecord | No
             show_topic=draft.show_topic,
             show_play_name=draft.show_play,
             artifacts_path=draft.artifacts_path,
-            parent_session_id=_known_parent(tx, draft.parent_session_id),
+            parent_session_id=known_session(tx, draft.parent_session_id),
             node_metadata=draft.node_metadata,
             branch_count=1,
         )
@@ -188,16 +188,39 @@ def get_usage(ctx: Context, session_id: str) -> dict[str, Usage]:
         return usage.by_model(tx, session_id)
 
 
+def lock_session(tx: Tx, session_id: str) -> None:
+    """Keep other writers from a session, and it from being pruned, until the use case is done."""
+    if tx.dialect.lock_session is not None:
+        tx.all(tx.dialect.lock_session, session_id=session_id)
+
+
+def lock_sessions(tx: Tx, session_ids: Collection[str]) -> None:
+    """The same for many, in the one order that everyone keeps to: else two could wait for each other."""
+    if tx.dialect.lock_session is not None:
+        tx.many(tx.dialect.lock_session, [{"session_id": id} for id in sorted(session_ids)])
+
+
+def find_locked(tx: Tx, session_id: str) -> Session | None:
+    """One session within a transaction, kept from other writers, if it is there."""
+    lock_session(tx, session_id)
+    return sessions.find(tx, session_id)
+
+
 def get(tx: Tx, session_id: str, *, lock: bool = False) -> Session:
     """One session within a transaction, kept from other writers if asked; raises SessionNotFound."""
-    if lock and tx.dialect.lock_session is not None:
-        tx.all(tx.dialect.lock_session, session_id=session_id)
-    session = sessions.find(tx, session_id)
+    session = find_locked(tx, session_id) if lock else sessions.find(tx, session_id)
     if session is None:
-        raise SessionNotFound(f"There is no run {session_id!r}.", hint="li runs ls shows the runs there are.")
+        raise no_session(session_id)
     return session
 
 
-def _known_parent(tx: Tx, session_id: str | None) -> str | None:
-    """The parent, unless it is recorded in another database: a child must not fail for that."""
-    return session_id if session_id and sessions.find(tx, session_id) is not None else None
+def known_session(tx: Tx, session_id: str | None) -> str | None:
+    """The id of a session that something is to refer to, unless it is recorded elsewhere: nothing fails for that.
+
+    It stays known until the use case is done. Without the lock it could be pruned before it is referred to.
+    """
+    return session_id if session_id and find_locked(tx, session_id) is not None else None
+
+
+def no_session(session_id: str) -> SessionNotFound:
+    return SessionNotFound(f"There is no run {session_id!r}.", hint="li runs ls shows the runs there are.")

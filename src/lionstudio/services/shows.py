@@ -344,7 +344,7 @@ def _checked_play(tx: Tx, facts: PlayFacts | StepFacts) -> dict[str, Any]:
     if checked.get("attempt", 1) < 1:
         raise InvalidRequest("The first attempt of a play is number 1.")
     if checked.get("session_id") is not None:
-        sessions.get(tx, checked["session_id"])
+        sessions.get(tx, checked["session_id"], lock=True)  # else it could be pruned before the play is stored
     return checked
 
 

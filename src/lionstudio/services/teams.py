@@ -22,7 +22,6 @@ from lionstudio.services import sessions
 from lionstudio.services.admin import keep_history
 from lionstudio.services.context import Context
 from lionstudio.store import audit, teams
-from lionstudio.store import sessions as session_rows
 from lionstudio.store.transaction import Tx
 
 PAGE = 200
@@ -166,7 +165,7 @@ def add_message(
                 recipient=recipient,
                 summary=summary or summarise(content),
                 read_by=tuple(read_by),
-                session_id=_known_session(tx, session_id),
+                session_id=sessions.known_session(tx, session_id),
             )
         )
         if not teams.insert_message(tx, message):
@@ -304,10 +303,6 @@ def _walk_inbox(tx: Tx, team_id: str, member: str, *, after: tuple[float, str] |
     while page := teams.list_messages(tx, team_id, member=member, after=after, limit=PAGE):
         yield from page
         after = (page[-1].created_at, page[-1].id)
-
-
-def _known_session(tx: Tx, session_id: str | None) -> str | None:
-    return session_id if session_id and session_rows.find(tx, session_id) is not None else None
 
 
 def _member_names(names: Sequence[str]) -> tuple[str, ...]:

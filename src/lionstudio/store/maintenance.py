@@ -149,12 +149,6 @@ def take_turn(tx: Tx, *, at: float) -> None:
     tx.run(TAKE_TURN, at=repr(at))
 
 
-def lock_sessions(tx: Tx, session_ids: Collection[str]) -> None:
-    """Keep other writers from sessions, in the one order that everyone keeps to."""
-    if tx.dialect.lock_session is not None:
-        tx.many(tx.dialect.lock_session, [{"session_id": id} for id in sorted(session_ids)])
-
-
 # What counts is compared with what there is: whatever has more owners or holders than those that go, stays.
 GONE_WITH_SESSIONS = f"""
     doomed AS (SELECT id, progression_id FROM sessions WHERE id IN {IDS}),
