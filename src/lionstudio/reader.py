@@ -34,7 +34,7 @@ class Reader:
     """An open database to read from; use it as a context manager or call `close`."""
 
     def __init__(self, db: str | os.PathLike[str] | None = None) -> None:
-        settings = load_settings(db=None if db is None else os.fspath(db))
+        settings = load_settings(db=db)
         self._ctx = open_context(settings)
         if _anything_waits(os.path.join(settings.home_folder, "spool")):
             self._replay(settings)

@@ -60,14 +60,14 @@ class Settings:
         return _path(self.worktrees_folder)
 
 
-def load_settings(environ: Mapping[str, str] | None = None, *, db: str | None = None) -> Settings:
+def load_settings(environ: Mapping[str, str] | None = None, *, db: str | os.PathLike[str] | None = None) -> Settings:
     """Settings from the environment, else from `config.toml`, else their defaults; `db` overrides both."""
     environ = os.environ if environ is None else environ
     user_home = environ.get("HOME") or os.path.expanduser("~")
     home = os.path.abspath(_folder(environ.get("LIONAGI_HOME"), user_home) or os.path.join(user_home, ".lionagi"))
     config = os.path.join(home, "config.toml")
     file = _read_config(config)
-    chosen = db or environ.get("LIONAGI_DB") or file.get("db")
+    chosen = path_text("db", db) or environ.get("LIONAGI_DB") or file.get("db")
     synchronous = str(file.get("synchronous", "NORMAL")).upper()
     if synchronous not in SYNCHRONOUS:
         raise InvalidRequest(f"synchronous = {synchronous!r} in {config} is not known.", hint="Use normal or full.")
@@ -84,6 +84,16 @@ def load_settings(environ: Mapping[str, str] | None = None, *, db: str | None = 
     )
 
 
+def path_text(name: str, path: Any) -> str | None:
+    """A path as text; raises InvalidRequest for what is none."""
+    if path is None or isinstance(path, str):
+        return path
+    text = os.fspath(path) if isinstance(path, os.PathLike) else None
+    if not isinstance(text, str):
+        raise InvalidRequest(f"The {name} must be a path, not {type(path).__name__}.", hint="Use text or a Path.")
+    return text
+
+
 def _folder(value: Any, user_home: str) -> str | None:
     if not value:
         return None
@@ -93,12 +103,20 @@ def _folder(value: Any, user_home: str) -> str | None:
 
 def _location(db: str, user_home: str) -> str:
     """A URL, or the same file wherever the process goes later."""
-    if ("://" in db and not db.startswith(URL_SCHEMES)) or db == ":memory:":
+    if ("://" in db and not db.startswith(URL_SCHEMES)) or db == ":memory:" or not _can_be_named(db):
         raise InvalidRequest(
             f"{db.rsplit('@', 1)[-1]!r} is not a place for a database.",
             hint="Use a file path, or postgresql://host/name.",
         )
     return db if "://" in db else os.path.abspath(_folder(db, user_home) or db)
+
+
+def _can_be_named(db: str) -> bool:
+    """Whether the operating system has a name for it: one without NUL and half characters."""
+    try:
+        return b"\0" not in db.encode()
+    except UnicodeEncodeError:
+        return False
 
 
 def _path(folder: str) -> Path:

@@ -321,6 +321,11 @@ def test_a_run_with_metadata_that_is_no_mapping_is_refused(home: Path, wrong: di
         lionstudio.record(**wrong)
 
 
+def test_a_folder_for_artifacts_is_a_path(home: Path) -> None:
+    with pytest.raises(InvalidRequest, match="The artifacts_path must be a path, not int"):
+        lionstudio.record(artifacts_path=5)  # type: ignore[arg-type]
+
+
 def test_an_inbox_is_read_after_a_message_or_its_position(sqlite_path: Path, home: Path) -> None:
     with lionstudio.record(db=sqlite_path) as run:
         for wrong in ({"after": "an-id"}, {"after": 10**30}, {"channel": 7}):

@@ -1,6 +1,7 @@
 """What was set aside comes back: in order, once, whoever is left to bring it."""
 
 import fcntl
+import os
 import signal
 import threading
 from array import array
@@ -368,10 +369,20 @@ def test_patience_with_a_busy_database_is_what_the_documents_say() -> None:
     assert backlog.MEMORY_LIMIT == 64 * 1024 * 1024
 
 
+@pytest.mark.parametrize(
+    "place",
+    ["folder", "fifo", "file/state.db", "x" * 300, "postgresql://127.0.0.1:99999/x", "postgresql://[::1/x"],
+)
 def test_leaving_does_not_wait_for_a_place_that_can_never_be_a_database(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], place: str
 ) -> None:
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "file").write_text("a poem")
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(keeper, "LEAVING_PATIENCE", 3600.0)  # longer than any test may take
-    with lionstudio.record(db=tmp_path) as run:
+    with lionstudio.record(db=place) as run:
         run.user("one")
     assert len(spool_files(home)) == 1
+    (complaint,) = capfd.readouterr().err.splitlines()
+    assert "LIONAGI_DB=" in complaint  # what to type

@@ -49,6 +49,8 @@ class Error(Exception):
         super().__init__(message or (self.__doc__ or "").strip())
         if hint is not None:
             self.hint = hint
+        if self.hint is not None:
+            self.add_note(self.hint)  # so that a traceback says it too
 
     @property
     def message(self) -> str:
@@ -229,6 +231,7 @@ class UnusablePlace(DatabaseGone):
     """No database can ever be at this place."""
 
     code = "unusable_place"
+    hint = "Give the path of a file on a local disk, or the address of a server: LIONAGI_DB=…"
 
 
 class DatabaseDamaged(Unavailable):

@@ -16,7 +16,7 @@ from lionstudio.recorders.recording import Recording
 from lionstudio.services.context import Context, new_line
 from lionstudio.services.messages import list_names
 from lionstudio.services.sessions import SessionDraft
-from lionstudio.settings import load_settings
+from lionstudio.settings import load_settings, path_text
 
 
 class Run(BranchRecorder):
@@ -96,6 +96,7 @@ def record(
     parse_word(InvocationKind, kind, what="kind of run")
     require_mapping("metadata", metadata)
     require_texts({"name": name, "agent": agent, "model": model, "playbook": playbook, "user": user})
+    folder = path_text("artifacts_path", artifacts_path)
     draft = SessionDraft(
         line=new_line(),
         name=name,
@@ -105,10 +106,10 @@ def record(
         playbook=playbook,
         show_topic=os.environ.get("LIONAGI_SHOW_TOPIC"),
         show_play=os.environ.get("LIONAGI_SHOW_PLAY"),
-        artifacts_path=None if artifacts_path is None else os.path.abspath(artifacts_path),
+        artifacts_path=None if folder is None else os.path.abspath(folder),
         branch_name="main",
         node_metadata=metadata,
         branch_metadata={"model": model} if model else None,
     )
-    settings = load_settings(db=None if db is None else os.fspath(db))
+    settings = load_settings(db=db)
     return Run(Recording(Keeper(settings, draft.line.session_id), draft), name=name, model=model)
