@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import lionstudio
-from lionstudio.domain.errors import InvalidRequest, UnusablePlace
+from lionstudio.domain.errors import DatabaseGone, InvalidRequest, UnusablePlace
 
 
 def make_fifo(path: Path) -> None:
@@ -72,3 +72,24 @@ def test_what_is_no_path_is_refused_by_name(home: Path, use: Callable[[Any], obj
     with pytest.raises(InvalidRequest) as raised:
         use(db)
     assert raised.value.hint
+
+
+@pytest.mark.parametrize("touched", [False, True], ids=["nothing", "an empty file"])
+def test_reading_where_no_database_is_creates_none_and_says_how_one_comes_to_be(
+    tmp_path: Path, home: Path, touched: bool
+) -> None:
+    path = tmp_path / "folder" / "state.db"
+    if touched:
+        path.parent.mkdir()
+        path.touch()
+    with pytest.raises(DatabaseGone, match=r"There is no database at .* yet") as raised:
+        lionstudio.open(path)
+    assert "lionstudio.record" in str(raised.value.hint)
+    assert "li state import" in str(raised.value.hint)
+    assert "lionstudio.record" in raised.value.__notes__[0]  # a traceback says it too
+    assert path.exists() is touched
+    assert list(tmp_path.rglob("*.db-*")) == []
+    with lionstudio.record(db=path) as run:
+        pass
+    with lionstudio.open(path) as reader:
+        assert reader.session(run.session_id).status == "completed"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import stat
 from contextlib import suppress
 
-from lionstudio.domain.errors import Unavailable
+from lionstudio.domain.errors import DatabaseGone, Unavailable
 from lionstudio.services.context import open_context
 from lionstudio.settings import Settings, load_settings
 
@@ -35,6 +36,8 @@ class Reader:
 
     def __init__(self, db: str | os.PathLike[str] | None = None) -> None:
         settings = load_settings(db=db)
+        if _is_missing(settings.db):
+            _require_something_waiting(settings)
         self._ctx = open_context(settings)
         if _anything_waits(os.path.join(settings.home_folder, "spool")):
             self._replay(settings)
@@ -104,6 +107,28 @@ class Reader:
 def _anything_waits(spool: str) -> bool:
     """Whether messages of any run wait on disk: only then is what brings them in loaded."""
     return any(files for _, _, files in os.walk(spool))
+
+
+def _is_missing(location: str) -> bool:
+    """Whether there is no database file yet; one that `touch` made is none."""
+    if "://" in location:
+        return False
+    try:
+        status = os.stat(location)
+    except OSError as error:
+        return isinstance(error, FileNotFoundError)  # what else it may be, opening says
+    return status.st_size == 0 and stat.S_ISREG(status.st_mode)
+
+
+def _require_something_waiting(settings: Settings) -> None:
+    """Reading creates no database, unless one is needed for what was recorded while there was none."""
+    from lionstudio.recorders.spool import waits_for
+
+    if not waits_for(settings.spool, settings.db):
+        raise DatabaseGone(
+            f"There is no database at {settings.db} yet.",
+            hint="Recording a run makes one: lionstudio.record(…). So does bringing runs in: li state import",
+        )
 
 
 def open(db: str | os.PathLike[str] | None = None) -> Reader:

@@ -109,7 +109,7 @@ def test_the_log_stays_bounded_without_anyones_checkpoints(home: Path, sqlite_pa
     script = """
     import os, sys, lionstudio
     largest = 0
-    with lionstudio.open(sys.argv[1]) as reader, lionstudio.record("large", db=sys.argv[1]) as run:
+    with lionstudio.record("large", db=sys.argv[1]) as run, lionstudio.open(sys.argv[1]) as reader:
         for number in range(300):
             run.user("x" * 300_000)
             largest = max(largest, os.stat(sys.argv[1] + "-wal").st_size)

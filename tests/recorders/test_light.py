@@ -34,7 +34,16 @@ with lionstudio.record("light") as run:
 """,
             id="a whole run",
         ),
-        pytest.param("import lionstudio\nwith lionstudio.open() as reader: reader.sessions()", id="a list of all runs"),
+        pytest.param(
+            """
+import lionstudio
+with lionstudio.record("listed"):
+    pass
+with lionstudio.open() as reader:
+    reader.sessions()
+""",
+            id="a list of all runs",
+        ),
     ],
 )
 def test_nothing_heavy_is_loaded(home: Path, script: str) -> None:

@@ -129,6 +129,11 @@ def replay_left_behind(ctx: Context, spool: Path, location: str) -> int:
     return count
 
 
+def waits_for(spool: Path, location: str) -> bool:
+    """Whether something waits for a database that nobody could open yet."""
+    return bool(_files(spool_folder(spool, database_id=None, location=location)))
+
+
 def list_waiting(spool: Path) -> list[Waiting]:
     """Every file in which something waits, for any database."""
     found = []
