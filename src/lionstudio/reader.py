@@ -6,8 +6,8 @@ import os
 import stat
 from contextlib import suppress
 
-from lionstudio.domain.errors import DatabaseGone, Unavailable
-from lionstudio.services.context import open_context
+from lionstudio.domain.errors import DatabaseGone, InvalidRequest, Unavailable
+from lionstudio.services.context import Context, open_context
 from lionstudio.settings import Settings, load_settings
 
 TYPE_CHECKING = False  # not from `typing`: loading that takes as long as starting Python
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lionstudio.domain.conversation import Branch, Message
+    from lionstudio.domain.health import HealthVerdict
     from lionstudio.domain.session import Session
+    from lionstudio.domain.usage import Usage
     from lionstudio.services.messages import Similar
 
 PAGE = 200
@@ -36,23 +38,27 @@ class Reader:
 
     def __init__(self, db: str | os.PathLike[str] | None = None) -> None:
         settings = load_settings(db=db)
+        self._open: Context | None = None
         if _is_missing(settings.db):
             _require_something_waiting(settings)
-        self._ctx = open_context(settings)
+        self._open = open_context(settings)
         if _anything_waits(os.path.join(settings.home_folder, "spool")):
             self._replay(settings)
 
     def sessions(
         self, *, sort: str = "active", cursor: str | None = None, limit: int = 100, **filters: Any
     ) -> SessionPage:
-        """Runs, running first, then newest.
+        """A page of runs, running first, then newest.
 
         Filters are status, kind, source, health, agent, playbook, show, since, search and view.
         """
+        from lionstudio.domain.drafts import require_texts, require_whole_number
         from lionstudio.domain.session_list import Sort, parse_filter
         from lionstudio.domain.words import parse_word
         from lionstudio.services.session_list import list_sessions
 
+        require_whole_number("limit", limit)
+        require_texts({"cursor": cursor})
         order = parse_word(Sort, sort, what="order")
         page = list_sessions(self._ctx, parse_filter(filters), sort=order, cursor=cursor, limit=limit)
         found = SessionPage(page.items)
@@ -63,30 +69,56 @@ class Reader:
         """One run; raises SessionNotFound."""
         from lionstudio.services.sessions import get_session
 
+        _require_id(session_id)
         return get_session(self._ctx, session_id)
 
     def messages(
         self, session_id: str, branch_id: str | None = None, after: int = 0, limit: int = PAGE
     ) -> list[Message]:
-        """A run's messages, or a branch's whole history through its forks, from position `after` + 1."""
+        """A run's messages, or a branch's whole history through its forks, from position `after` + 1.
+
+        A page holds `limit` of them at most; the position of its last one is the `after` of the next page.
+        """
+        from lionstudio.domain.drafts import require_whole_number
         from lionstudio.services.messages import list_messages
 
+        _require_id(session_id)
+        _require_id(branch_id)
+        require_whole_number("after", after)
+        require_whole_number("limit", limit)
         return list_messages(self._ctx, session_id, branch_id, after=after, limit=limit)
 
     def branches(self, session_id: str) -> list[Branch]:
         """A run's branches, oldest first."""
         from lionstudio.services.branches import list_branches
 
+        _require_id(session_id)
         return list_branches(self._ctx, session_id)
+
+    def usage(self, session_id: str) -> dict[str, Usage]:
+        """What a run consumed, by model; raises SessionNotFound."""
+        from lionstudio.services.sessions import get_usage
+
+        _require_id(session_id)
+        return get_usage(self._ctx, session_id)
+
+    def health(self, session_id: str) -> HealthVerdict:
+        """How a run is doing, looked at now, with the reasons; raises SessionNotFound."""
+        from lionstudio.services.health import judge
+
+        _require_id(session_id)
+        return judge(self._ctx, session_id)[1]
 
     def similar(self, vector: Sequence[float], limit: int = 10) -> list[Similar]:
         """The messages whose embeddings are nearest to a vector, nearest first."""
-        from lionstudio.domain.errors import InvalidRequest
+        from lionstudio.domain.drafts import require_vector, require_whole_number
         from lionstudio.services.messages import find_similar
 
-        if not vector:
-            raise InvalidRequest("A vector needs at least one number.")
-        return find_similar(self._ctx, vector, limit=limit)
+        require_vector(vector, what="A vector to look for")
+        if not any(vector):
+            raise InvalidRequest("A vector of zeros has no direction, so nothing is near it.")
+        require_whole_number("limit", limit)
+        return find_similar(self._ctx, vector, limit=max(0, limit))
 
     def _replay(self, settings: Settings) -> None:
         from lionstudio.recorders.spool import replay_left_behind
@@ -94,8 +126,20 @@ class Reader:
         with suppress(Unavailable, OSError):  # a database that cannot be written now can still be read
             replay_left_behind(self._ctx, settings.spool, settings.db)
 
+    @property
+    def _ctx(self) -> Context:
+        if self._open is None:
+            raise InvalidRequest("This reader is closed.", hint="Open the database again: lionstudio.open(…)")
+        return self._open
+
     def close(self) -> None:
-        self._ctx.db.close()
+        """Let go of the database. A second time it does nothing."""
+        if self._open is not None:
+            self._open.db.close()
+            self._open = None
+
+    def __repr__(self) -> str:
+        return "<Reader, closed>" if self._open is None else f"<Reader of {self._open.db.dialect.location}>"
 
     def __enter__(self) -> Reader:
         return self
@@ -128,6 +172,14 @@ def _require_something_waiting(settings: Settings) -> None:
         raise DatabaseGone(
             f"There is no database at {settings.db} yet.",
             hint="Recording a run makes one: lionstudio.record(…). So does bringing runs in: li state import",
+        )
+
+
+def _require_id(value: object) -> None:
+    if value is not None and not isinstance(value, str):
+        raise InvalidRequest(
+            f"Runs and branches are asked for by their id, not by {type(value).__name__}.",
+            hint="Use run.session_id, or branch.id.",
         )
 
 
