@@ -50,7 +50,7 @@ def keep_one_of_each(db: Database, *, at: float | None = None) -> None:
     at = time.time() if at is None else at
     with db.write() as tx:
         audit.add_event(tx, AdminEvent("first", at, "vacuum", None, {"freed": 3}, "ana"))
-        audit.add_transition(tx, StatusTransition("first", "session", "run-1", "running", "failed", at, "ana"))
+        audit.add_transitions(tx, [StatusTransition("first", "session", "run-1", "running", "failed", at, "ana")])
 
 
 def keep_events(db: Database, count: int, *, age_seconds: float) -> None:

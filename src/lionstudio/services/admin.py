@@ -86,4 +86,4 @@ def keep_history(
     """Keep how a session, play, show or team came to its status. `after` is None for one that was deleted."""
     code = None if reason is None else require_reason_code(reason)
     step = StatusTransition(ctx.new_id(), entity, entity_id, before, after, at, actor, code, sentence, evidence)
-    audit.add_transition(tx, step)
+    audit.add_transitions(tx, [step])

@@ -9,21 +9,23 @@ from enum import StrEnum
 from math import isfinite
 from typing import Any, NamedTuple
 
+from lionstudio.domain.audit import StatusTransition
 from lionstudio.domain.change import Topic
 from lionstudio.domain.errors import Conflict, DatabaseBusy, InvalidRequest
-from lionstudio.services.admin import add_event, keep_history
+from lionstudio.services.admin import add_event
 from lionstudio.services.context import Context
 from lionstudio.services.sessions import lock_sessions
-from lionstudio.store import maintenance
+from lionstudio.store import audit, maintenance
 from lionstudio.store.maintenance import OldSession, Removed
 from lionstudio.store.transaction import Tx
 
 DAY = 24 * 3600.0
 KEEP_DAYS = 30.0
 KEEP_N = 100
-# What one transaction takes, so that other writers get their turn after a fraction of a second.
-SESSIONS_AT_ONCE = 200
-MESSAGES_AT_ONCE = 4_000
+# What one transaction takes, so that other writers get their turn after a fraction of a second. Where message ids are
+# in no order, every transaction rewrites most pages of the indexes on them, so that many small ones take much longer.
+SESSIONS_AT_ONCE = 500
+MESSAGES_AT_ONCE = 10_000
 IDS_IN_EVENT = 1_000  # more would make the event hard to read; the history of each run says that it was pruned
 TRIES = 3  # when somebody needs a run at the very moment it is deleted, another look finds that out
 
@@ -243,9 +245,9 @@ def _prune_batch(ctx: Context, plan: PrunePlan, batch: Sequence[str], actor: str
         touched = set(maintenance.list_children(tx, gone)).difference(gone)
         teams = maintenance.list_teams(tx, gone)
         removed = maintenance.delete_sessions(tx, gone)
-        for session_id in gone:
-            before = statuses[session_id]
-            keep_history(ctx, tx, "session", session_id, before=before, after=None, at=now, actor=actor)
+        audit.add_transitions(
+            tx, (StatusTransition(ctx.new_id(), "session", id, statuses[id], None, now, actor) for id in gone)
+        )
         for session_id in (*gone, *sorted(touched)):
             tx.tell(Topic.SESSION, session_id, session_id=session_id, at=now)
         for team_id in teams:

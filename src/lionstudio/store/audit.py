@@ -1,5 +1,7 @@
 """History: what operators did, and how every status came to be. The database itself refuses to change it."""
 
+from collections.abc import Iterable
+
 from lionstudio.domain.audit import EVENT_RETENTION_COUNT, EVENT_RETENTION_SECONDS, AdminEvent, StatusTransition
 from lionstudio.store.encoding import json_in, json_out, optional_json_in
 from lionstudio.store.texts import text_in
@@ -16,19 +18,25 @@ LIST_TRANSITIONS = """
 """
 
 
-def add_transition(tx: Tx, step: StatusTransition) -> None:
-    tx.run(
+def add_transitions(tx: Tx, steps: Iterable[StatusTransition]) -> None:
+    """Keep moves, all at once: a prune makes thousands."""
+    tx.many(
         ADD_TRANSITION,
-        id=step.id,
-        entity=step.entity,
-        entity_id=step.entity_id,
-        from_status=step.from_status,
-        to_status=step.to_status,
-        at=step.at,
-        actor=text_in(step.actor),
-        reason_code=step.reason_code,
-        sentence=text_in(step.sentence),
-        evidence=optional_json_in(step.evidence, what="evidence"),
+        [
+            {
+                "id": step.id,
+                "entity": step.entity,
+                "entity_id": step.entity_id,
+                "from_status": step.from_status,
+                "to_status": step.to_status,
+                "at": step.at,
+                "actor": text_in(step.actor),
+                "reason_code": step.reason_code,
+                "sentence": text_in(step.sentence),
+                "evidence": optional_json_in(step.evidence, what="evidence"),
+            }
+            for step in steps
+        ],
     )
 
 

@@ -204,7 +204,7 @@ LIST_UNOWNED = f"""
        AND NOT EXISTS (SELECT 1 FROM sessions WHERE progression_id = head.id)
        AND NOT EXISTS (SELECT 1 FROM branches WHERE progression_id = head.id)
 """
-LIST_HELD = f"SELECT DISTINCT message_id FROM progression_entries WHERE progression_id IN {IDS}"
+LIST_HELD = f"SELECT message_id FROM progression_entries WHERE progression_id IN {IDS}"
 DELETE_ENTRIES = f"DELETE FROM progression_entries WHERE progression_id IN {IDS}"
 DELETE_HEADS = f"DELETE FROM progression_heads WHERE id IN {IDS}"
 DELETE_MESSAGES = f"""
