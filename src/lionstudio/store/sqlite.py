@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import struct
 import time
@@ -27,6 +26,7 @@ from lionstudio.domain.errors import (
     UnusablePlace,
 )
 from lionstudio.store.migrate import create_or_upgrade, read_meta
+from lionstudio.store.sqlite_turn import WriteTurn, pause
 from lionstudio.store.transaction import ConnectionLost
 
 TYPE_CHECKING = False  # not from `typing`: loading that takes as long as starting Python
@@ -141,12 +141,10 @@ class SqliteConnection:
             self.identity = _identity(path)
         except apsw.Error as error:
             raise self._explained(error) from error
-        self._turn: int | None = None
+        self._turn = WriteTurn(path) if writing else None
         if writing:
-            self._raw.set_busy_handler(self._wait_for_other_writers)
-            with suppress(OSError):  # a folder we may not write to: then SQLite alone keeps the order
-                self._turn = os.open(f"{path}-turn", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        self._busy_until = 0.0
+            self._raw.set_busy_handler(self._wait_for_others)
+        self._busy_since = 0.0
 
     @property
     def raw(self) -> apsw.Connection:
@@ -186,7 +184,8 @@ class SqliteConnection:
 
     def begin_write(self) -> None:
         self._require_file()
-        self._take_turn()
+        if self._turn is not None and not self._turn.take(patience=BUSY_SECONDS):
+            raise DatabaseBusy(f"The database {self._path} was busy for more than {BUSY_SECONDS:.0f} s.")
         try:
             self._execute("BEGIN IMMEDIATE")
         except BaseException:
@@ -222,32 +221,7 @@ class SqliteConnection:
     def close(self) -> None:
         self._raw.close()
         if self._turn is not None:
-            os.close(self._turn)
-            self._turn = None
-
-    def _take_turn(self) -> None:
-        """Let only one writer of ours at a time ask SQLite for its lock.
-
-        Each who asks takes a place among the readers first, and there are few: with fifty asking at once, some were
-        shown old moments for so long that SQLite gave up on them after ten seconds.
-        """
-        if self._turn is None:
-            return
-        tries = 0
-        while True:
-            try:
-                fcntl.flock(self._turn, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                return
-            except BlockingIOError:
-                if not self._wait_for_other_writers(tries):
-                    raise DatabaseBusy(
-                        f"The database {self._path} was busy for more than {BUSY_SECONDS:.0f} s."
-                    ) from None
-            tries += 1
-
-    def _pass_turn(self) -> None:
-        if self._turn is not None:
-            fcntl.flock(self._turn, fcntl.LOCK_UN)
+            self._turn.close()
 
     def _require_file(self) -> None:
         # A deleted or replaced file would take our rows into nowhere, and show old ones, without an error from SQLite.
@@ -259,19 +233,19 @@ class SqliteConnection:
             pass
         raise ConnectionLost(f"The database file {self._path} was removed or replaced.")
 
-    def _wait_for_other_writers(self, tries: int) -> bool:
-        # Fairer than busy_timeout: the worst wait among 50 writers was 0.1 s instead of 0.8 s.
+    def _wait_for_others(self, tries: int) -> bool:
+        """Asked by SQLite while a program that knows no turns writes; whether to try again."""
         now = time.monotonic()
         if tries == 0:
-            self._busy_until = now + self._patience
-        elif now > self._busy_until:
+            self._busy_since = now
+        elif now - self._busy_since > self._patience:
             return False
-        jitter = time.perf_counter_ns() % 1024 / 1024  # random enough to part two writers, without loading `random`
-        # Who has waited longer looks more often and so comes first: the worst wait among 50 writers was 0.3 s where
-        # a growing pause gave 0.9 s, at the same rate.
-        waited = now - self._busy_until + self._patience
-        time.sleep(max(0.003, 0.012 - 0.06 * waited) * (0.5 + jitter))
+        time.sleep(pause(now - self._busy_since))
         return True
+
+    def _pass_turn(self) -> None:
+        if self._turn is not None:
+            self._turn.pass_on()
 
     def _bound_wal(self) -> int:
         """Empty the log if it has grown too large; after how many commits to look again."""
