@@ -2,14 +2,16 @@
 
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from lionstudio.domain.errors import NewerDatabase
+from lionstudio.domain.errors import DatabaseBusy, NewerDatabase
 from lionstudio.services.context import Context
-from lionstudio.store.dialect import Dialect
+from lionstudio.store import sqlite
+from lionstudio.store.dialect import Connection, Dialect
 from lionstudio.store.migrate import FOLDER, Migration, create_or_upgrade, load_migrations
 from lionstudio.store.open import is_postgres, open_database
 from tests.factories import start_run
@@ -89,6 +91,27 @@ def test_an_upgrade_keeps_the_data_and_leaves_a_backup(location: str, tmp_path: 
         copy = dialect_at(str(backup))
         assert read(copy, "SELECT id FROM sessions") == [("run-1",)]
         assert version(copy) == str(NUMBERS[-1])
+
+
+def test_a_backup_holds_what_was_there_before_whoever_upgrades_in_the_same_moment(
+    sqlite_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite, "BUSY_SECONDS", 0.2)
+    open_database(str(sqlite_path)).close()
+    steps = [*load_migrations(dialect_at(str(sqlite_path))), ADDED]
+
+    class OvertakenDialect(sqlite.SqliteDialect):
+        """Someone else opens the database just when this one is about to back it up."""
+
+        def back_up_before_upgrade(self, connection: Connection, version: int) -> None:
+            with suppress(DatabaseBusy):
+                create_or_upgrade(dialect_at(self.path), steps=steps)
+            super().back_up_before_upgrade(connection, version)
+
+    create_or_upgrade(OvertakenDialect(str(sqlite_path)), steps=steps)
+    assert version(dialect_at(str(sqlite_path))) == str(NEXT)
+    (backup,) = (sqlite_path.parent / "backups").iterdir()
+    assert version(dialect_at(str(backup))) == str(NUMBERS[-1])
 
 
 def test_an_upgrade_that_fails_changes_nothing(location: str) -> None:

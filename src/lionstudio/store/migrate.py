@@ -28,9 +28,9 @@ class Migration:
         self.sql = sql
 
 
-def load_migrations(dialect: Dialect, *, after: int = 0) -> list[Migration]:
-    """The steps that follow `after`, in order."""
-    return [Migration(number, name, _read(dialect, name)) for number, name in _numbered(dialect) if number > after]
+def load_migrations(dialect: Dialect) -> list[Migration]:
+    """Every step, in order."""
+    return [Migration(number, name, _read(dialect, name)) for number, name in _numbered(dialect)]
 
 
 def latest_number(dialect: Dialect) -> int:
@@ -53,30 +53,29 @@ def create_or_upgrade(dialect: Dialect, *, steps: Sequence[Migration] | None = N
     latest = latest_number(dialect) if steps is None else steps[-1].number
     connection = dialect.connect(writing=True)
     try:
-        found = read_version(connection, dialect)
-        if found == latest:
-            return
-        if found > latest:
-            raise NewerDatabase(
-                f"The database {dialect.location} has schema {found}; this version knows {latest} at most."
-            )
-        pending = load_migrations(dialect, after=found) if steps is None else [s for s in steps if s.number > found]
-        if found:
-            dialect.back_up_before_upgrade(connection, found)
-        _apply(connection, dialect, pending)
+        if _require_known(read_version(connection, dialect), dialect, latest) < latest:
+            _upgrade(connection, dialect, load_migrations(dialect) if steps is None else steps)
     finally:
         connection.close()
 
 
-def _apply(connection: Connection, dialect: Dialect, pending: Sequence[Migration]) -> None:
+def _require_known(found: int, dialect: Dialect, latest: int) -> int:
+    if found > latest:
+        raise NewerDatabase(f"The database {dialect.location} has schema {found}; this version knows {latest} at most.")
+    return found
+
+
+def _upgrade(connection: Connection, dialect: Dialect, steps: Sequence[Migration]) -> None:
+    """Back up and migrate while nobody else can write, or migrate: a backup must hold what was there before."""
     connection.begin_write()
     try:
         if dialect.migration_lock is not None:
             connection.all(dialect.migration_lock, {})
-        found = read_version(connection, dialect)  # another process may have been first
+        found = _require_known(read_version(connection, dialect), dialect, steps[-1].number)
+        pending = [step for step in steps if step.number > found]  # none, if another process was first
+        if found and pending:
+            _back_up(dialect, found)
         for migration in pending:
-            if migration.number <= found:
-                continue
             connection.script(migration.sql)
             if found == 0:
                 connection.run(INSERT_META, {"key": "application", "value": APPLICATION})
@@ -90,6 +89,14 @@ def _apply(connection: Connection, dialect: Dialect, pending: Sequence[Migration
         if connection.in_transaction:
             connection.rollback()
         raise
+
+
+def _back_up(dialect: Dialect, version: int) -> None:
+    reader = dialect.connect(writing=False)  # SQLite does not copy from a connection that is about to write
+    try:
+        dialect.back_up_before_upgrade(reader, version)
+    finally:
+        reader.close()
 
 
 def read_version(connection: Connection, dialect: Dialect) -> int:
