@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import threading
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ from lionstudio.store.dialect import Connection, Dialect
 from lionstudio.store.migrate import FOLDER, Migration, create_or_upgrade, load_migrations
 from lionstudio.store.open import is_postgres, open_database
 from tests.factories import start_run
+from tests.postgres_server import PostgresServer
+from tests.waiting import wait_until
 
 SCHEMA = {
     "sqlite": "SELECT type, name, tbl_name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' ORDER BY type, name",
@@ -132,6 +135,33 @@ def test_a_database_of_a_newer_version_is_not_written(location: str) -> None:
     with pytest.raises(NewerDatabase, match="schema 9999") as caught:
         open_database(location)
     assert "pip install --upgrade" in (caught.value.hint or "")
+
+
+def test_a_database_that_a_newer_version_upgrades_while_it_is_open_is_only_read(postgres: PostgresServer) -> None:
+    with postgres.new_database() as url:
+        db = open_database(url)
+        start_run(Context(db))
+        create_or_upgrade(dialect_at(url), steps=[*load_migrations(db.dialect), ADDED])
+        for _ in range(2):
+            with pytest.raises(NewerDatabase, match=f"schema {NEXT}"):
+                start_run(Context(db), "run-2")
+        with db.read() as tx:
+            assert tx.value("SELECT count(*) FROM sessions") == 1
+        db.close()
+
+
+def test_an_upgrade_waits_for_who_is_writing(postgres: PostgresServer) -> None:
+    with postgres.new_database() as url:
+        db = open_database(url)
+        steps = [*load_migrations(db.dialect), ADDED]
+        upgrade = threading.Thread(target=lambda: create_or_upgrade(dialect_at(url), steps=steps))
+        with db.write() as tx:
+            upgrade.start()
+            wait_until(lambda: tx.value("SELECT count(*) FROM pg_locks WHERE NOT granted"))
+            assert tx.value("SELECT value FROM schema_meta WHERE key = 'version'") == str(NUMBERS[-1])
+        upgrade.join()
+        assert version(db.dialect) == str(NEXT)
+        db.close()
 
 
 def test_the_whole_schema_opens_in_the_stock_sqlite3(sqlite_path: Path) -> None:

@@ -53,15 +53,16 @@ def create_or_upgrade(dialect: Dialect, *, steps: Sequence[Migration] | None = N
     latest = latest_number(dialect) if steps is None else steps[-1].number
     connection = dialect.connect(writing=True)
     try:
-        if _require_known(read_version(connection, dialect), dialect, latest) < latest:
+        if require_known(read_version(connection, dialect), latest, location=dialect.location) < latest:
             _upgrade(connection, dialect, load_migrations(dialect) if steps is None else steps)
     finally:
         connection.close()
 
 
-def _require_known(found: int, dialect: Dialect, latest: int) -> int:
+def require_known(found: int, latest: int, *, location: str) -> int:
+    """The number of the schema that was found; raises NewerDatabase if this version does not know it."""
     if found > latest:
-        raise NewerDatabase(f"The database {dialect.location} has schema {found}; this version knows {latest} at most.")
+        raise NewerDatabase(f"The database {location} has schema {found}; this version knows {latest} at most.")
     return found
 
 
@@ -71,7 +72,7 @@ def _upgrade(connection: Connection, dialect: Dialect, steps: Sequence[Migration
     try:
         if dialect.migration_lock is not None:
             connection.all(dialect.migration_lock, {})
-        found = _require_known(read_version(connection, dialect), dialect, steps[-1].number)
+        found = require_known(read_version(connection, dialect), steps[-1].number, location=dialect.location)
         pending = [step for step in steps if step.number > found]  # none, if another process was first
         if found and pending:
             _back_up(dialect, found)

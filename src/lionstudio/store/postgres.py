@@ -21,10 +21,11 @@ from lionstudio.domain.errors import (
     DatabaseReadOnly,
     Error,
     InvalidRequest,
+    NewerDatabase,
     Unavailable,
 )
 from lionstudio.store.dialect import Connection, Params, Row, Watch
-from lionstudio.store.migrate import create_or_upgrade
+from lionstudio.store.migrate import create_or_upgrade, latest_number, require_known
 from lionstudio.store.transaction import ConnectionLost
 
 CONNECT_SECONDS = 5
@@ -36,6 +37,14 @@ MIGRATION_LOCK = 0x4C695374_02
 SETTINGS = (
     "-c lock_timeout=5s -c idle_in_transaction_session_timeout=60s -c timezone=UTC -c client_min_messages=warning"
 )
+
+# Someone may upgrade the database while it is open here. One round trip begins a write, keeps upgrades away until it is
+# done, and reads the number of the schema (D10).
+BEGIN_WRITE = f"""
+    BEGIN;
+    SELECT pg_advisory_xact_lock_shared({MIGRATION_LOCK});
+    SELECT value FROM schema_meta WHERE key = 'version'
+""".encode()
 
 APPEND_ONLY_STATE = "LS001"  # raised by our own triggers
 
@@ -82,9 +91,10 @@ def _first_line(error: Exception) -> str:
 class PostgresConnection:
     """One psycopg connection with our settings."""
 
-    def __init__(self, url: str, location: str, *, writing: bool) -> None:
+    def __init__(self, url: str, location: str, *, schema: int | None = None) -> None:
+        """Open it. With the newest schema that is known, a write is refused once the database has a newer one."""
         self._location = location
-        self._writing = writing
+        self._schema = schema
         try:
             self._raw = psycopg.connect(
                 url, autocommit=True, connect_timeout=CONNECT_SECONDS, options=SETTINGS, application_name="lionstudio"
@@ -120,7 +130,18 @@ class PostgresConnection:
         self._begin(b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
 
     def begin_write(self) -> None:
-        self._begin(b"BEGIN")
+        if self._schema is None:
+            self._begin(b"BEGIN")
+            return
+        self._begin(BEGIN_WRITE)
+        while self._cursor.nextset():
+            pass
+        row = self._cursor.fetchone()
+        try:
+            require_known(0 if row is None else int(row[0]), self._schema, location=self._location)
+        except NewerDatabase:
+            self._raw.close()
+            raise
 
     def commit(self) -> None:
         self._execute(b"COMMIT", None)
@@ -150,8 +171,11 @@ class PostgresConnection:
         try:
             self._cursor.execute(sql)
         except psycopg.Error as error:
+            lost = self._raw.broken or error.sqlstate is None
             self._raw.close()
-            raise ConnectionLost(f"The database {self._location} was gone ({_first_line(error)}).") from error
+            if lost:
+                raise ConnectionLost(f"The database {self._location} was gone ({_first_line(error)}).") from error
+            raise explain(error, self._location) from error
 
     def _execute(self, sql: bytes, params: Params | None) -> None:
         try:
@@ -232,15 +256,17 @@ class PostgresDialect:
         parts = urlsplit(url)
         port = f":{parts.port}" if parts.port else ""
         self.location = f"postgresql://{parts.hostname or ''}{port}{parts.path}"
+        self._schema: int | None = None
 
     def connect(self, *, writing: bool) -> Connection:
-        return PostgresConnection(self._url, self.location, writing=writing)
+        return PostgresConnection(self._url, self.location, schema=self._schema)
 
     def prepare(self) -> None:
         create_or_upgrade(self)
+        self._schema = latest_number(self)
 
     def watch(self) -> Watch:
-        return PostgresWatch(lambda: PostgresConnection(self._url, self.location, writing=False))
+        return PostgresWatch(lambda: PostgresConnection(self._url, self.location))
 
     def embedding_in(self, vector: Sequence[float]) -> Any:
         return array("f", vector).tolist()  # float32 before it gets there: the server refuses what would become 0
