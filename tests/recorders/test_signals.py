@@ -93,7 +93,7 @@ def test_a_signal_while_the_database_is_locked_is_not_forgotten(
     from lionstudio.store import sqlite
     sqlite.BUSY_SECONDS = 1.0
     def tell_when_it_waits():
-        while "_wait_for_other_writers" not in functions(sys._current_frames()[threading.main_thread().ident]):
+        while "_wait_for_others" not in functions(sys._current_frames()[threading.main_thread().ident]):
             time.sleep(0.001)
         print("waiting", flush=True)
     def functions(frame):

@@ -292,6 +292,17 @@ def test_a_tool_call_is_open_until_its_result_comes(ctx: Context, clock: Clock) 
     assert (branch.last_kind, branch.last_tool, branch.last_at) == (MessageKind.TOOL_RESULT, "bash", clock.now)
 
 
+def test_a_message_that_comes_late_moves_no_time_back(ctx: Context, clock: Clock) -> None:
+    start_run(ctx)
+    line = line_of("run-1")
+    messages.append_message(ctx, line, user_says("now"))
+    before = sessions.get_session(ctx, "run-1")
+    messages.append_message(ctx, line, assistant_says("an hour ago"), clock.now - 3600)
+    session, branch = sessions.get_session(ctx, "run-1"), branches.get_branch(ctx, line.branch_id)
+    assert (session.updated_at, session.last_message_at) == (before.updated_at, before.last_message_at)
+    assert (branch.last_kind, branch.last_at) == (MessageKind.ASSISTANT, clock.now)
+
+
 def test_tool_errors_are_found_and_change_no_status(ctx: Context) -> None:
     start_run(ctx)
     for number, error in enumerate((None, True, "exit 1", False)):

@@ -194,6 +194,7 @@ def test_a_file_that_may_only_be_read_can_be_read_and_says_so_when_written(tmp_p
     db = open_database(str(path))
     start_run(Context(db))
     db.close()
+    path.chmod(0o644)
     for folder in (tmp_path, *tmp_path.parents):
         if folder == Path("/"):
             break

@@ -2,7 +2,6 @@
 
 import base64
 import json
-import math
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, NamedTuple
@@ -12,6 +11,7 @@ from lionstudio.domain.health import Health
 from lionstudio.domain.session import InvocationKind, SessionStatus, SourceKind
 from lionstudio.domain.words import parse_word, unknown_word
 
+LARGEST_TIME = 1e12  # seconds; nobody means a moment thirty thousand years away, and databases take no larger one
 PAGE_LIMIT = 500
 
 
@@ -73,7 +73,7 @@ def parse_filter(wanted: Mapping[str, Any]) -> SessionFilter:
 
 def _require_value(name: str, value: Any) -> None:
     if name == "since":
-        if not isinstance(value, int | float) or isinstance(value, bool) or math.isnan(value):
+        if not isinstance(value, int | float) or isinstance(value, bool) or not abs(value) <= LARGEST_TIME:
             raise InvalidRequest(f"since must be unix seconds, not {value!r}.", hint="Use time.time() - 3600.")
     elif not isinstance(value, str):
         raise InvalidRequest(f"The filter {name} must be text, not {type(value).__name__}.", hint="Give one name.")

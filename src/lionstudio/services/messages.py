@@ -17,10 +17,11 @@ from lionstudio.domain.conversation import (
     kind_of,
     tool_of,
 )
-from lionstudio.domain.drafts import require_message
-from lionstudio.domain.errors import BranchNotFound, InvalidRequest, MessageNotFound, SessionNotFound
+from lionstudio.domain.drafts import require_message, require_recipient
+from lionstudio.domain.errors import BranchNotFound, MessageNotFound
 from lionstudio.domain.usage import NO_USAGE, usage_of
 from lionstudio.services.context import Context
+from lionstudio.services.sessions import lock_session, no_session
 from lionstudio.store import branches, exchange, messages, progressions, sessions, usage
 from lionstudio.store.transaction import Tx
 
@@ -36,7 +37,7 @@ def find_line(ctx: Context, session_id: str, branch_id: str) -> Line:
         if line is not None:
             return line
         if sessions.find(tx, session_id) is None:
-            raise _no_session(session_id)
+            raise no_session(session_id)
         raise BranchNotFound(f"The run {session_id!r} has no branch {branch_id!r}.")
 
 
@@ -55,8 +56,7 @@ def append_messages(ctx: Context, line: Line, drafts: Sequence[MessageDraft], *,
     ids = [draft.id or ctx.new_id() for draft in drafts]
     newest = None
     with ctx.db.write() as tx:
-        if tx.dialect.lock_session is not None:
-            tx.all(tx.dialect.lock_session, session_id=line.session_id)
+        lock_session(tx, line.session_id)
         for draft, message_id in zip(drafts, ids, strict=True):
             if store_in_line(tx, line, draft, message_id, at=now):
                 newest = message_id
@@ -94,8 +94,7 @@ def store_message(ctx: Context, draft: MessageDraft) -> str:
 
 def send_message(ctx: Context, session_id: str | None, draft: MessageDraft) -> str:
     """Put a message into its recipient's inbox; it stands in no transcript. Its id."""
-    if not draft.recipient:
-        raise InvalidRequest("A message needs a recipient to be sent.", hint="Name a run, an agent or a branch.")
+    require_recipient(draft)
     return _store_free(ctx, draft, session_id=session_id)
 
 
@@ -132,7 +131,7 @@ def list_messages(
     with ctx.db.read() as tx:
         if branch_id is None:
             if sessions.find(tx, session_id) is None:
-                raise _no_session(session_id)
+                raise no_session(session_id)
             return progressions.list_in_session(tx, session_id, after=max(0, after), limit=limit)
         branch = branches.find(tx, branch_id)
         if branch is None or branch.session_id != session_id:
@@ -144,7 +143,7 @@ def list_tool_errors(ctx: Context, session_id: str) -> list[Message]:
     """The tool results of a run that say something went wrong: computed for one run when it is looked at (R106)."""
     with ctx.db.read() as tx:
         if sessions.find(tx, session_id) is None:
-            raise _no_session(session_id)
+            raise no_session(session_id)
         return [message for message in progressions.list_tool_messages(tx, session_id) if is_tool_error(message)]
 
 
@@ -203,7 +202,7 @@ def _enter_where_missing(tx: Tx, line: Line, message_id: str) -> bool:
 def _enter(tx: Tx, line: Line, progression_ids: Sequence[str], message_id: str) -> None:
     for progression_id in progression_ids:
         if not progressions.enter(tx, progression_id, message_id):
-            raise _no_session(line.session_id)
+            raise no_session(line.session_id)
 
 
 def _replace(tx: Tx, draft: MessageDraft, row: dict[str, Any], *, at: float, teller: str | None) -> None:
@@ -247,10 +246,6 @@ def _count_usage(tx: Tx, session_id: str, draft: MessageDraft, before: Message |
         usage.add(tx, session_id, model, new.minus(old))
     if counted is not None and (reported is None or reported[0] != counted[0]):
         usage.add(tx, session_id, counted[0], NO_USAGE.minus(counted[1]))
-
-
-def _no_session(session_id: str) -> SessionNotFound:
-    return SessionNotFound(f"There is no run {session_id!r}.", hint="li runs ls shows the runs there are.")
 
 
 class Similar(NamedTuple):

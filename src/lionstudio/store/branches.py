@@ -80,7 +80,11 @@ def set_system_message(tx: Tx, branch_id: str, message_id: str) -> None:
     tx.run(SET_SYSTEM_MESSAGE, branch_id=branch_id, message_id=message_id)
 
 
-TOUCH = "UPDATE branches SET last_kind = :kind, last_tool = :tool, last_at = :at WHERE id = :branch_id"
+TOUCH = """
+    UPDATE branches
+       SET last_kind = :kind, last_tool = :tool, last_at = CASE WHEN last_at > :at THEN last_at ELSE :at END
+     WHERE id = :branch_id
+"""
 OPEN_CALL = """
     INSERT INTO open_calls (branch_id, call_id, tool, since) VALUES (:branch_id, :call_id, :tool, :since)
     ON CONFLICT DO NOTHING

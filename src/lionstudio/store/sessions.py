@@ -158,7 +158,7 @@ def search_words(session: Session) -> set[str]:
 
 TOUCH = """
     UPDATE sessions
-       SET updated_at = :at,
+       SET updated_at = CASE WHEN updated_at > :at THEN updated_at ELSE :at END,
            last_msg_id = COALESCE(:message_id, last_msg_id),
            first_msg_id = COALESCE(first_msg_id, :message_id),
            last_message_at = CASE WHEN last_message_at > :at THEN last_message_at ELSE :at END
@@ -173,8 +173,8 @@ def touch(tx: Tx, session_id: str, *, message_id: str | None, at: float) -> None
 
 END_SESSION = """
     UPDATE sessions
-       SET status = :status, ended_at = :ended_at, updated_at = :ended_at, exit_code = :exit_code,
-           end_actor = :actor, end_reason = :reason
+       SET status = :status, ended_at = :ended_at, exit_code = :exit_code, end_actor = :actor, end_reason = :reason,
+           updated_at = CASE WHEN updated_at > :ended_at THEN updated_at ELSE :ended_at END
      WHERE id = :session_id AND status = 'running'
 """
 FORGET_OPEN_CALLS = """

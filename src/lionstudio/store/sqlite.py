@@ -363,6 +363,8 @@ class SqliteDialect:
             os.makedirs(os.path.dirname(os.path.abspath(self.path)), exist_ok=True)
         except OSError as error:
             raise DatabaseReadOnly(f"The folder of {self.path} cannot be made ({error.strerror}).") from error
+        with suppress(OSError):  # SQLite says it better
+            os.close(os.open(self.path, os.O_CREAT | os.O_CLOEXEC, 0o600))  # what agents say is nobody else's business
         connection = SqliteConnection(self.path, writing=True, synchronous=self._synchronous, create=True)
         try:
             connection.all("BEGIN EXCLUSIVE", {})

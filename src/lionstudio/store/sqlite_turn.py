@@ -77,6 +77,6 @@ def _lock(file: int, began: float, patience: float, sleep_for: Callable[[float],
 
 def _lock_file(path: str) -> int | None:
     try:
-        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError:  # a folder we may not write to
         return None
