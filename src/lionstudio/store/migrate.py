@@ -16,6 +16,7 @@ FOLDER = os.path.join(os.path.dirname(__file__), "migrations")
 APPLICATION = "lionstudio"
 
 INSERT_META = "INSERT INTO schema_meta (key, value) VALUES (:key, :value)"
+READ_VERSION = "SELECT value FROM schema_meta WHERE key = 'version'"
 UPDATE_META = "UPDATE schema_meta SET value = :value WHERE key = :key"
 
 

@@ -25,7 +25,7 @@ from lionstudio.domain.errors import (
     Unavailable,
 )
 from lionstudio.store.dialect import Connection, Params, Row, Watch
-from lionstudio.store.migrate import create_or_upgrade, latest_number, require_known
+from lionstudio.store.migrate import READ_VERSION, create_or_upgrade, latest_number, require_known
 from lionstudio.store.transaction import ConnectionLost
 
 CONNECT_SECONDS = 5
@@ -43,7 +43,7 @@ SETTINGS = (
 BEGIN_WRITE = f"""
     BEGIN;
     SELECT pg_advisory_xact_lock_shared({MIGRATION_LOCK});
-    SELECT value FROM schema_meta WHERE key = 'version'
+    {READ_VERSION}
 """.encode()
 
 APPEND_ONLY_STATE = "LS001"  # raised by our own triggers
