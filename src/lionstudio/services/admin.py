@@ -39,9 +39,8 @@ def list_events(
     limit: int = PAGE,
 ) -> list[AdminEvent]:
     """Events newest first, from the one after `before`, which is the (created_at, id) of the last one seen."""
-    place = (audit.NEVER, "") if before is None else before
     with ctx.db.read() as tx:
-        return audit.list_events(tx, action=action, target_id=target_id, before=place, limit=limit)
+        return audit.list_events(tx, action=action, target_id=target_id, before=before, limit=limit)
 
 
 def trim_events(ctx: Context) -> int:

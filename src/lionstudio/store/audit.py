@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from lionstudio.domain.audit import EVENT_RETENTION_COUNT, EVENT_RETENTION_SECONDS, AdminEvent, StatusTransition
+from lionstudio.store import pages
 from lionstudio.store.encoding import json_in, json_out, optional_json_in
 from lionstudio.store.texts import text_in
 from lionstudio.store.transaction import Tx
@@ -78,29 +79,14 @@ def add_event(tx: Tx, event: AdminEvent) -> None:
     )
 
 
-LIST_EVENTS = """
-    SELECT id, created_at, action, target_id, details, actor
-      FROM admin_events
-     WHERE (created_at, id) < (:before_at, :before_id) {conditions}
-     ORDER BY created_at DESC, id DESC
-     LIMIT :limit
-"""
-EVENT_CONDITIONS = {"action": " AND action = :action", "target_id": " AND target_id = :target_id"}
-NEVER = 1e300  # later than any event
+SELECT_EVENT = "SELECT id, created_at, action, target_id, details, actor FROM admin_events"
 
 
 def list_events(
-    tx: Tx,
-    *,
-    action: str | None = None,
-    target_id: str | None = None,
-    before: tuple[float, str] = (NEVER, ""),
-    limit: int = 100,
+    tx: Tx, *, action: str | None = None, target_id: str | None = None, before: pages.Key | None, limit: int
 ) -> list[AdminEvent]:
     """Events newest first, from the one after `before`."""
-    wanted = {name: value for name, value in (("action", action), ("target_id", target_id)) if value is not None}
-    sql = LIST_EVENTS.format(conditions="".join(EVENT_CONDITIONS[name] for name in wanted))
-    rows = tx.all(sql, before_at=before[0], before_id=before[1], limit=limit, **wanted)
+    rows = pages.list_newest(tx, SELECT_EVENT, before=before, limit=limit, action=action, target_id=target_id)
     return [AdminEvent(row[0], row[1], row[2], row[3], json_out(row[4]), row[5]) for row in rows]
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from lionstudio.domain.show import Play, PlayStatus, Show, ShowStatus, StatusSource
+from lionstudio.store import pages
 from lionstudio.store.dialect import Row
 from lionstudio.store.encoding import json_in, json_out
 from lionstudio.store.texts import text_in
@@ -34,14 +35,9 @@ def find(tx: Tx, topic: str, *, lock: bool = False) -> Show | None:
     return None if row is None else _show(row)
 
 
-def list_newest(tx: Tx, *, status: ShowStatus | None, before: tuple[float, str] | None, limit: int) -> list[Show]:
+def list_newest(tx: Tx, *, status: ShowStatus | None, before: pages.Key | None, limit: int) -> list[Show]:
     """Shows newest first, from the one after `before`."""
-    conditions, params = _newest_before("", before)
-    if status is not None:
-        conditions.append("status = :status")
-        params["status"] = status
-    sql = f"{SELECT_SHOW} {_where(conditions)} ORDER BY created_at DESC, id DESC LIMIT :limit"
-    return [_show(row) for row in tx.all(sql, **params, limit=limit)]
+    return [_show(row) for row in pages.list_newest(tx, SELECT_SHOW, before=before, limit=limit, status=status)]
 
 
 def show_as_stored(show: Show) -> Show:
@@ -152,16 +148,13 @@ def list_plays_of_session(tx: Tx, session_id: str) -> list[PlayWithTopic]:
 
 
 def list_newest_plays(
-    tx: Tx, *, statuses: Sequence[PlayStatus], before: tuple[float, str] | None, limit: int
+    tx: Tx, *, statuses: Sequence[PlayStatus], before: pages.Key | None, limit: int
 ) -> list[PlayWithTopic]:
     """Plays of every show in any of these statuses, or in any at all if none is named; newest first (R87)."""
-    conditions, params = _newest_before("play.", before)
-    if statuses:
-        names = {f"status_{number}": status for number, status in enumerate(statuses)}
-        conditions.append(f"play.status IN ({', '.join(f':{name}' for name in names)})")
-        params |= names
-    sql = f"{SELECT_PLAY_WITH_TOPIC} {_where(conditions)} ORDER BY play.created_at DESC, play.id DESC LIMIT :limit"
-    return [_with_topic(row) for row in tx.all(sql, **params, limit=limit)]
+    rows = pages.list_newest(
+        tx, SELECT_PLAY_WITH_TOPIC, before=before, limit=limit, table="play.", status=tuple(statuses) or None
+    )
+    return [_with_topic(row) for row in rows]
 
 
 def play_as_stored(play: Play) -> Play:
@@ -232,14 +225,3 @@ def _play_params(play: Play) -> dict[str, Any]:
 
 def _with_topic(row: Row) -> PlayWithTopic:
     return PlayWithTopic(row[0], _play(row[1:]))
-
-
-def _newest_before(table: str, before: tuple[float, str] | None) -> tuple[list[str], dict[str, Any]]:
-    if before is None:
-        return [], {}
-    condition = f"({table}created_at, {table}id) < (:before_at, :before_id)"
-    return [condition], {"before_at": before[0], "before_id": before[1]}
-
-
-def _where(conditions: list[str]) -> str:
-    return f"WHERE {' AND '.join(conditions)}" if conditions else ""

@@ -5,6 +5,7 @@ from typing import Any
 
 from lionstudio.domain.session import Session
 from lionstudio.domain.team import ALL_RECIPIENTS, Team, TeamMessage, TeamStatus
+from lionstudio.store import pages
 from lionstudio.store.dialect import Row
 from lionstudio.store.encoding import json_in, json_out, optional_json_in, texts_in
 from lionstudio.store.sessions import SELECT_SESSION, to_session
@@ -38,19 +39,9 @@ def find_by_name(tx: Tx, name: str) -> Team | None:
     return None if row is None else _team(row)
 
 
-def list_newest(tx: Tx, *, status: TeamStatus | None, before: tuple[float, str] | None, limit: int) -> list[Team]:
+def list_newest(tx: Tx, *, status: TeamStatus | None, before: pages.Key | None, limit: int) -> list[Team]:
     """Teams newest first, from the one after `before`."""
-    conditions: list[str] = []
-    params: dict[str, Any] = {}
-    if before is not None:
-        conditions.append("(created_at, id) < (:before_at, :before_id)")
-        params |= {"before_at": before[0], "before_id": before[1]}
-    if status is not None:
-        conditions.append("status = :status")
-        params["status"] = status
-    where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
-    sql = f"{SELECT_TEAM} {where} ORDER BY created_at DESC, id DESC LIMIT :limit"
-    return [_team(row) for row in tx.all(sql, **params, limit=limit)]
+    return [_team(row) for row in pages.list_newest(tx, SELECT_TEAM, before=before, limit=limit, status=status)]
 
 
 def team_as_stored(team: Team) -> Team:
