@@ -2,6 +2,8 @@
 
 import os
 import socket
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -105,6 +107,22 @@ def test_reading_where_no_database_is_creates_none_and_says_how_one_comes_to_be(
         pass
     with lionstudio.open(path) as reader:
         assert reader.session(run.session_id).status == "completed"
+
+
+def test_reading_makes_no_database_anywhere(location: str, home: Path) -> None:
+    for _ in range(2):
+        with pytest.raises(DatabaseGone, match="yet"):
+            lionstudio.open(location)
+
+
+def test_reading_makes_no_database_beside_a_foreign_one(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LIONAGI_DB", raising=False)
+    home.mkdir(exist_ok=True)
+    make = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute('CREATE TABLE theirs (id)')"
+    subprocess.run([sys.executable, "-c", make, home / "state.db"], check=True)
+    with pytest.raises(DatabaseGone, match=r"lionstudio\.db yet"):
+        lionstudio.open()
+    assert not (home / "lionstudio.db").exists()
 
 
 def test_usage_is_read_by_model(location: str, run: lionstudio.Run) -> None:

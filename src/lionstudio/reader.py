@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import stat
-from contextlib import suppress
-
-from lionstudio.domain.errors import DatabaseGone, InvalidRequest, Unavailable
-from lionstudio.services.context import Context, open_context
-from lionstudio.settings import Settings, load_settings
+from lionstudio.domain.errors import InvalidRequest
+from lionstudio.recorders.reading import open_to_read
+from lionstudio.settings import load_settings
 
 TYPE_CHECKING = False  # not from `typing`: loading that takes as long as starting Python
 if TYPE_CHECKING:
+    import os
     from collections.abc import Sequence
     from typing import Any
 
@@ -19,6 +16,7 @@ if TYPE_CHECKING:
     from lionstudio.domain.health import HealthVerdict
     from lionstudio.domain.session import Session
     from lionstudio.domain.usage import Usage
+    from lionstudio.services.context import Context
     from lionstudio.services.messages import Similar
 
 PAGE = 200
@@ -37,13 +35,7 @@ class Reader:
     """An open database to read from; use it as a context manager or call `close`."""
 
     def __init__(self, db: str | os.PathLike[str] | None = None) -> None:
-        settings = load_settings(db=db)
-        self._open: Context | None = None
-        if _is_missing(settings.db):
-            _require_something_waiting(settings)
-        self._open = open_context(settings)
-        if _anything_waits(os.path.join(settings.home_folder, "spool")):
-            self._replay(settings)
+        self._open: Context | None = open_to_read(load_settings(db=db))
 
     def sessions(
         self, *, sort: str = "active", cursor: str | None = None, limit: int = 100, **filters: Any
@@ -120,12 +112,6 @@ class Reader:
         require_whole_number("limit", limit)
         return find_similar(self._ctx, vector, limit=max(0, limit))
 
-    def _replay(self, settings: Settings) -> None:
-        from lionstudio.recorders.spool import replay_left_behind
-
-        with suppress(Unavailable, OSError):  # a database that cannot be written now can still be read
-            replay_left_behind(self._ctx, settings.spool, settings.db)
-
     @property
     def _ctx(self) -> Context:
         if self._open is None:
@@ -146,33 +132,6 @@ class Reader:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _anything_waits(spool: str) -> bool:
-    """Whether messages of any run wait on disk: only then is what brings them in loaded."""
-    return any(files for _, _, files in os.walk(spool))
-
-
-def _is_missing(location: str) -> bool:
-    """Whether there is no database file yet; one that `touch` made is none."""
-    if "://" in location:
-        return False
-    try:
-        status = os.stat(location)
-    except OSError as error:
-        return isinstance(error, FileNotFoundError)  # what else it may be, opening says
-    return status.st_size == 0 and stat.S_ISREG(status.st_mode)
-
-
-def _require_something_waiting(settings: Settings) -> None:
-    """Reading creates no database, unless one is needed for what was recorded while there was none."""
-    from lionstudio.recorders.spool import waits_for
-
-    if not waits_for(settings.spool, settings.db):
-        raise DatabaseGone(
-            f"There is no database at {settings.db} yet.",
-            hint="Recording a run makes one: lionstudio.record(…). So does bringing runs in: li state import",
-        )
 
 
 def _require_id(value: object) -> None:

@@ -45,24 +45,24 @@ class Context:
         self.new_id = new_id
 
 
-def open_context(settings: Settings) -> Context:
-    """Open the database that the settings name; raises Unavailable.
+def open_context(settings: Settings, *, create: bool = True) -> Context:
+    """Open the database that the settings name, creating it if it may; raises Unavailable.
 
     When only the default path holds another program's database, ours is the file beside it.
     """
-    return Context(_open(settings))
+    return Context(_open(settings, create=create))
 
 
-def _open(settings: Settings) -> Database:
+def _open(settings: Settings, *, create: bool) -> Database:
     backups = os.path.join(settings.home_folder, "backups")
     try:
-        return open_database(settings.db, synchronous=settings.synchronous, backups=backups)
+        return open_database(settings.db, create=create, synchronous=settings.synchronous, backups=backups)
     except ForeignDatabase as error:
         if not settings.db_is_default:
             raise
         beside = os.path.join(settings.home_folder, "lionstudio.db")
         _say_once(beside, f"{error.message} Using {beside} instead. {error.hint}")
-        return open_database(beside, synchronous=settings.synchronous, backups=backups)
+        return open_database(beside, create=create, synchronous=settings.synchronous, backups=backups)
 
 
 def _say_once(beside: str, sentence: str) -> None:

@@ -66,8 +66,11 @@ class Dialect(Protocol):
         """A new connection; raises Unavailable when there is none to be had."""
         ...
 
-    def prepare(self) -> None:
-        """Create or upgrade the database where needed; raises Unavailable when it is not ours, too new or broken."""
+    def prepare(self, *, create: bool = True) -> None:
+        """Create or upgrade the database where needed; raises Unavailable when it is not ours, too new or broken.
+
+        Without `create` it raises DatabaseGone where there is none yet.
+        """
         ...
 
     def watch(self) -> Watch: ...

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from lionstudio.domain.errors import ForeignDatabase, NewerDatabase
+from lionstudio.domain.errors import DatabaseGone, ForeignDatabase, NewerDatabase
 
 TYPE_CHECKING = False  # not from `typing`: loading that takes as long as starting Python
 if TYPE_CHECKING:
@@ -49,15 +49,25 @@ def _read(dialect: Dialect, name: str) -> str:
         return file.read()
 
 
-def create_or_upgrade(dialect: Dialect, *, steps: Sequence[Migration] | None = None) -> None:
-    """Bring a database of ours to the newest schema, after a backup; a new one gets the whole schema."""
+def create_or_upgrade(dialect: Dialect, *, create: bool = True, steps: Sequence[Migration] | None = None) -> None:
+    """Bring a database of ours to the newest schema, after a backup; a new one gets the whole schema, if it may."""
     latest = latest_number(dialect) if steps is None else steps[-1].number
     connection = dialect.connect(writing=True)
     try:
-        if require_known(read_version(connection, dialect), latest, location=dialect.location) < latest:
+        found = require_known(read_version(connection, dialect), latest, location=dialect.location)
+        if not found and not create:
+            raise no_database(dialect.location)
+        if found < latest:
             _upgrade(connection, dialect, load_migrations(dialect) if steps is None else steps)
     finally:
         connection.close()
+
+
+def no_database(location: str) -> DatabaseGone:
+    return DatabaseGone(
+        f"There is no database at {location} yet.",
+        hint="Recording a run makes one: lionstudio.record(…). So does bringing runs in: li state import",
+    )
 
 
 def require_known(found: int, latest: int, *, location: str) -> int:

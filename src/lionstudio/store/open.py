@@ -22,8 +22,10 @@ def is_postgres(location: str) -> bool:
     return location.startswith(POSTGRES_SCHEMES)
 
 
-def open_database(location: str, *, synchronous: str = "NORMAL", backups: str | None = None) -> Database:
-    """Open the database at a path or `postgresql://` URL, creating or upgrading it; raises Unavailable."""
+def open_database(
+    location: str, *, create: bool = True, synchronous: str = "NORMAL", backups: str | None = None
+) -> Database:
+    """Open the database at a path or `postgresql://` URL, upgraded, and created if it may be; raises Unavailable."""
     dialect: Dialect
     if is_postgres(location):
         dialect = _server(location)
@@ -33,7 +35,7 @@ def open_database(location: str, *, synchronous: str = "NORMAL", backups: str | 
         path = os.path.expanduser(location)
         _require_file(path)
         dialect = SqliteDialect(path, synchronous=synchronous, backups=backups)
-    dialect.prepare()
+    dialect.prepare(create=create)
     return Database(dialect)
 
 

@@ -261,8 +261,8 @@ class PostgresDialect:
     def connect(self, *, writing: bool) -> Connection:
         return PostgresConnection(self._url, self.location, schema=self._schema)
 
-    def prepare(self) -> None:
-        create_or_upgrade(self)
+    def prepare(self, *, create: bool = True) -> None:
+        create_or_upgrade(self, create=create)
         self._schema = latest_number(self)
 
     def watch(self) -> Watch:

@@ -25,7 +25,7 @@ from lionstudio.domain.errors import (
     Unavailable,
     UnusablePlace,
 )
-from lionstudio.store.migrate import create_or_upgrade, read_meta
+from lionstudio.store.migrate import create_or_upgrade, no_database, read_meta
 from lionstudio.store.sqlite_turn import WriteTurn, pause
 from lionstudio.store.transaction import ConnectionLost
 
@@ -319,7 +319,7 @@ class SqliteDialect:
             self._require_same_database(connection)
         return connection
 
-    def prepare(self) -> None:
+    def prepare(self, *, create: bool = True) -> None:
         if os.path.isdir(self.path):
             raise UnusablePlace(
                 f"{self.path} is a folder, not a database file.", hint="Give the path of a file: LIONAGI_DB=…/state.db"
@@ -330,10 +330,12 @@ class SqliteDialect:
                 hint="Use a local disk, or a PostgreSQL server: LIONAGI_DB=postgresql://…",
             )
         if not os.path.exists(self.path) or os.path.getsize(self.path) == 0:
+            if not create:
+                raise no_database(self.path)
             self._create()
         self.require_ours()
         self._require_wal()
-        create_or_upgrade(self)
+        create_or_upgrade(self, create=create)
 
     def require_ours(self) -> None:
         """Raise unless the file is ours, reading its header only: a file that is not ours is never touched."""

@@ -1,0 +1,26 @@
+"""Opening a database to read: it is not created for that, and what dead processes left for it is brought in first."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+
+from lionstudio.domain.errors import Unavailable
+from lionstudio.services.context import open_context
+
+TYPE_CHECKING = False  # not from `typing`: loading that takes as long as starting Python
+if TYPE_CHECKING:
+    from lionstudio.services.context import Context
+    from lionstudio.settings import Settings
+
+
+def open_to_read(settings: Settings) -> Context:
+    """The database that the settings name; raises Unavailable, DatabaseGone where there is none yet."""
+    if not any(files for _, _, files in os.walk(os.path.join(settings.home_folder, "spool"))):
+        return open_context(settings, create=False)
+    from lionstudio.recorders.spool import replay_left_behind, waits_for  # only when something waits there
+
+    ctx = open_context(settings, create=waits_for(settings.spool, settings.db))
+    with suppress(Unavailable, OSError):  # a database that cannot be written now can still be read
+        replay_left_behind(ctx, settings.spool, settings.db)
+    return ctx
