@@ -2,6 +2,8 @@
 
 import math
 import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -416,3 +418,42 @@ def fork_of(ctx: Context, branch_id: str, *, at: int) -> Any:
     line = new_line("run-1")._replace(session_progression_id="run-1-order")
     branches.create_branch(ctx, BranchDraft(line, parent_branch_id=branch_id, forked_at_ord=at))
     return line
+
+
+class Meeting(list[MessageDraft]):
+    """Messages of which the second is handed over when the first of another batch was stored, too."""
+
+    def __init__(self, drafts: Iterable[MessageDraft], both: threading.Barrier) -> None:
+        super().__init__(drafts)
+        self._both = both
+
+    def __iter__(self) -> Iterator[MessageDraft]:
+        for number, draft in enumerate(super().__iter__()):
+            if number == 1:
+                with suppress(threading.BrokenBarrierError):  # the second try meets nobody
+                    self._both.wait(timeout=1)
+            yield draft
+
+
+def test_two_batches_with_the_same_messages_in_opposite_order_are_both_stored(ctx: Context) -> None:
+    both = threading.Barrier(2)
+    errors: list[Exception] = []
+
+    def append(session_id: str, ids: Sequence[str]) -> None:
+        drafts = Meeting([user_says(id, id=id) for id in ids], both)
+        try:
+            messages.append_messages(ctx, line_of(session_id), drafts)
+        except Exception as error:
+            errors.append(error)
+
+    orders = {"run-1": ("a", "b"), "run-2": ("b", "a")}
+    for session_id in orders:
+        start_run(ctx, session_id)
+    threads = [threading.Thread(target=append, args=order) for order in orders.items()]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    for session_id, ids in orders.items():
+        assert tuple(message.id for message in messages.list_messages(ctx, session_id)) == ids

@@ -5,18 +5,25 @@ from __future__ import annotations
 import os
 import sys
 import time
+from functools import wraps
 
 from lionstudio.domain.errors import ForeignDatabase
 from lionstudio.store.open import open_database
+from lionstudio.store.transaction import Undone
 
 TYPE_CHECKING = False  # not from `typing`: loading that takes as long as starting Python
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import ParamSpec, TypeVar
 
     from lionstudio.domain.conversation import Line
     from lionstudio.settings import Settings
     from lionstudio.store.database import Database
 
+    P = ParamSpec("P")
+    R = TypeVar("R")
+
+TRIES = 5  # of a use case that another one got in the way of
 
 VARIANT = dict(zip("0123456789abcdef", "89ab" * 4, strict=True))  # a random digit with the two bits of a UUID's variant
 
@@ -43,6 +50,21 @@ class Context:
         self.db = db
         self.now = now
         self.new_id = new_id
+
+
+def again_if_undone(use_case: Callable[P, R]) -> Callable[P, R]:
+    """A use case that is tried again when the database undid it: two that wait for each other, one of which must go."""
+
+    @wraps(use_case)
+    def patient(*args: P.args, **kwargs: P.kwargs) -> R:
+        for _ in range(TRIES - 1):
+            try:
+                return use_case(*args, **kwargs)
+            except Undone:
+                continue
+        return use_case(*args, **kwargs)
+
+    return patient
 
 
 def open_context(settings: Settings, *, create: bool = True) -> Context:

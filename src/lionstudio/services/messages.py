@@ -20,7 +20,7 @@ from lionstudio.domain.conversation import (
 from lionstudio.domain.drafts import require_message, require_recipient
 from lionstudio.domain.errors import BranchNotFound, MessageNotFound
 from lionstudio.domain.usage import NO_USAGE, usage_of
-from lionstudio.services.context import Context
+from lionstudio.services.context import Context, again_if_undone
 from lionstudio.services.sessions import lock_session, no_session
 from lionstudio.store import branches, exchange, messages, progressions, sessions, usage
 from lionstudio.store.transaction import Tx
@@ -50,6 +50,7 @@ def append_message(ctx: Context, line: Line, draft: MessageDraft, at: float | No
     return append_messages(ctx, line, (draft,), at=at)[0]
 
 
+@again_if_undone
 def append_messages(ctx: Context, line: Line, drafts: Sequence[MessageDraft], *, at: float | None = None) -> list[str]:
     """Store messages at the end of their branch, all or none; their ids."""
     now = ctx.now() if at is None else at
@@ -98,6 +99,7 @@ def send_message(ctx: Context, session_id: str | None, draft: MessageDraft) -> s
     return _store_free(ctx, draft, session_id=session_id)
 
 
+@again_if_undone
 def _store_free(ctx: Context, draft: MessageDraft, *, session_id: str | None) -> str:
     require_message(draft)
     message_id = draft.id or ctx.new_id()

@@ -26,7 +26,7 @@ from lionstudio.domain.errors import (
 )
 from lionstudio.store.dialect import Connection, Params, Row, Watch
 from lionstudio.store.migrate import READ_VERSION, create_or_upgrade, latest_number, require_known
-from lionstudio.store.transaction import ConnectionLost
+from lionstudio.store.transaction import ConnectionLost, Undone
 
 CONNECT_SECONDS = 5
 CHANNEL = "lionstudio_news"
@@ -69,7 +69,9 @@ def explain(error: psycopg.Error, location: str) -> Error:
         return AlreadyExists(f"This is there already ({error.diag.message_detail}).")
     if state.startswith("23"):
         return Conflict(f"The database refuses this ({error.diag.message_primary}).")
-    if state in ("40001", "40P01", "55P03"):
+    if state in ("40001", "40P01"):
+        return Undone(f"The database {location} was busy: {error.diag.message_primary}.")
+    if state == "55P03":
         return DatabaseBusy(f"The database {location} was busy: {error.diag.message_primary}.")
     if state in ("53100", "53200"):
         return DatabaseFull(f"There is no room left for the database {location}.")

@@ -25,7 +25,14 @@ from lionstudio.domain.errors import (
     Unavailable,
     UnusablePlace,
 )
-from lionstudio.store.migrate import create_or_upgrade, no_database, read_meta
+from lionstudio.store.migrate import (
+    READ_VERSION,
+    create_or_upgrade,
+    latest_number,
+    no_database,
+    read_meta,
+    require_known,
+)
 from lionstudio.store.sqlite_turn import WriteTurn, pause
 from lionstudio.store.transaction import ConnectionLost
 
@@ -51,8 +58,11 @@ PRAGMAS = """
     PRAGMA synchronous = {synchronous};
     PRAGMA wal_autocheckpoint = 1000;
     PRAGMA temp_store = MEMORY;
-    PRAGMA cache_size = -8000;
+    PRAGMA cache_size = -{cache};
 """
+# Ids in no order, as imports bring them, touch most pages of an index in one transaction; what does not fit into the
+# writer's cache is written and read several times. Only what is used is taken.
+WRITER_CACHE, READER_CACHE = 32_000, 8_000  # KiB
 # Autocheckpoints never find a quiet moment when many processes write at once, so the log would grow without end. Past
 # this size whoever notices empties it, looking every few commits.
 WAL_LIMIT = 8 * 1024 * 1024
@@ -120,9 +130,13 @@ def _nearest_folder(path: str) -> str:
 class SqliteConnection:
     """One apsw connection with our settings."""
 
-    def __init__(self, path: str, *, writing: bool, synchronous: str, create: bool = False) -> None:
+    def __init__(
+        self, path: str, *, writing: bool, synchronous: str, create: bool = False, schema: int | None = None
+    ) -> None:
+        """Open it. With the newest schema that is known, a write is refused once the database has a newer one."""
         flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
         self._path = path
+        self._schema = schema
         self._wal = f"{path}-wal"
         # Not the same for all, so that many short-lived writers look as often as one that stays.
         self._look_in = 1 + time.perf_counter_ns() % WAL_LOOK_EVERY
@@ -131,7 +145,8 @@ class SqliteConnection:
             try:
                 self._raw = apsw.Connection(path, flags=flags, statementcachesize=STATEMENTS)
                 # Fetched, because apsw stops a script at its first row until someone asks for the next.
-                self._raw.execute(PRAGMAS.format(synchronous=synchronous)).fetchall()
+                cache = WRITER_CACHE if writing else READER_CACHE
+                self._raw.execute(PRAGMAS.format(synchronous=synchronous, cache=cache)).fetchall()
             except apsw.ReadOnlyError:
                 # A file we may only read is still worth reading.
                 self._raw = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY, statementcachesize=STATEMENTS)
@@ -190,6 +205,13 @@ class SqliteConnection:
             self._execute("BEGIN IMMEDIATE")
         except BaseException:
             self._pass_turn()
+            raise
+        if self._schema is None:
+            return
+        try:  # someone may have upgraded the database while it was open here (D10)
+            require_known(int(self.all(READ_VERSION, {})[0][0]), self._schema, location=self._path)
+        except BaseException:
+            self.rollback()
             raise
 
     def commit(self) -> None:
@@ -306,6 +328,7 @@ class SqliteDialect:
         self.location = path
         self._synchronous = synchronous
         self._backups = backups
+        self._schema: int | None = None
         self._identity: FileIdentity | None = None  # of the file that was found to be this database
 
     def connect(self, *, writing: bool) -> Connection:
@@ -314,7 +337,7 @@ class SqliteDialect:
             raise DatabaseGone(f"There is no database file {self.path}.")
         if self._identity != _identity(self.path):
             self.require_ours()
-        connection = SqliteConnection(self.path, writing=writing, synchronous=self._synchronous)
+        connection = SqliteConnection(self.path, writing=writing, synchronous=self._synchronous, schema=self._schema)
         if self._identity != connection.identity:
             self._require_same_database(connection)
         return connection
@@ -336,6 +359,7 @@ class SqliteDialect:
         self.require_ours()
         self._require_wal()
         create_or_upgrade(self, create=create)
+        self._schema = latest_number(self)
 
     def require_ours(self) -> None:
         """Raise unless the file is ours, reading its header only: a file that is not ours is never touched."""

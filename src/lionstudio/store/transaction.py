@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lionstudio.domain.errors import DatabaseGone
+from lionstudio.domain.errors import DatabaseBusy, DatabaseGone
 from lionstudio.store.texts import text_in
 
 TYPE_CHECKING = False  # not from `typing`: loading that takes as long as starting Python
@@ -12,6 +12,10 @@ if TYPE_CHECKING:
 
     from lionstudio.domain.change import Topic
     from lionstudio.store.dialect import Connection, Dialect, Row
+
+
+class Undone(DatabaseBusy):
+    """The database undid this transaction so that another one could go on; the same again may work."""
 
 
 class ConnectionLost(DatabaseGone):
