@@ -2,7 +2,14 @@
 
 import pytest
 
-from lionstudio.domain.errors import AlreadyExists, ForkOutOfRange, InvalidRequest, SessionNotFound, UnknownWord
+from lionstudio.domain.errors import (
+    AlreadyExists,
+    Ambiguous,
+    ForkOutOfRange,
+    InvalidRequest,
+    SessionNotFound,
+    UnknownWord,
+)
 from lionstudio.domain.process import Place, ProcessRecord, ProcessRole
 from lionstudio.domain.session import InvocationKind, SessionStatus, SourceKind
 from lionstudio.services import branches, messages, sessions
@@ -190,3 +197,30 @@ def test_an_id_that_is_taken_by_plain_sql_is_named(ctx: Context) -> None:
     start_run(ctx)
     with pytest.raises(AlreadyExists), ctx.db.write() as tx:
         tx.run("INSERT INTO progression_heads (id, created_at, length) VALUES ('run-1-order', 1, 0)")
+
+
+def test_a_person_may_type_the_beginning_of_an_id_or_a_name(ctx: Context) -> None:
+    for session_id, name in (("abcd-1", "triage"), ("abcd-2", None), ("bcde-1", "review")):
+        start_run(ctx, session_id, name=name)
+    meant = {typed: sessions.resolve_session(ctx, typed).id for typed in ("abcd-1", "b", "triage", "review")}
+    assert meant == {"abcd-1": "abcd-1", "b": "bcde-1", "triage": "abcd-1", "review": "bcde-1"}
+
+
+@pytest.mark.parametrize(
+    ("typed", "error", "complaint"),
+    [
+        pytest.param("abcd", Ambiguous, "may mean abcd-1, abcd-2", id="two ids begin so"),
+        pytest.param("triage", Ambiguous, "may mean abcd-2, abcd-1", id="two runs have the name"),
+        pytest.param("triaeg", SessionNotFound, "Did you mean triage", id="a slip in a name"),
+        pytest.param("abdc-1", SessionNotFound, "Did you mean abcd-1", id="a slip in an id"),
+        pytest.param("", SessionNotFound, "li runs ls", id="nothing"),
+        pytest.param("nothing like it", SessionNotFound, "li runs ls", id="something else"),
+    ],
+)
+def test_what_may_mean_nothing_or_several_runs_is_refused(ctx, clock, typed, error, complaint) -> None:
+    for session_id in ("abcd-1", "abcd-2"):
+        start_run(ctx, session_id, name="triage")
+        clock.pass_seconds(1)
+    with pytest.raises(error) as caught:
+        sessions.resolve_session(ctx, typed)
+    assert complaint in f"{caught.value.message} {caught.value.hint}"

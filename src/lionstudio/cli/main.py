@@ -1,31 +1,126 @@
-"""The commands `li` and `lionstudio`."""
+"""The commands `li` and `lionstudio`: find the one that is meant, run it, say what went wrong."""
 
+from __future__ import annotations
+
+import os
 import sys
 
 from lionstudio.version import __version__
 
+TYPE_CHECKING = False  # not from `typing`: loading that takes as long as starting Python
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 HELP = f"""\
-lionstudio {__version__}: the flight recorder for people who run many AI agents.
+lionstudio {__version__}: what is running, what is stuck and why, what needs you.
 
-The command line is being built. What works today is recording from Python:
+Usage: li COMMAND [options]
 
-    import lionstudio
-    with lionstudio.record("triage", agent="architect") as run:
-        run.user("Find the failing test")
+See what runs
+  runs ls                list runs, by status, health, agent, words …
+  runs show RUN          one run: state, evidence, branches, tool errors
+  runs tail -f RUN…      follow what runs say, as they say it
+  runs wait RUN…         wait until they end; the exit code tells how
+Act
+  runs kill RUN          end a run's process, and prove that it is gone
+  state doctor           judge every run's health, with evidence
+Bring past runs in
+  state import           run folders         state import-shows   shows
+  state import-teams     team files          state import-db FILE a lionagi database
+Look after the database
+  state ls | stats | verify | checkpoint | vacuum | prune | export | backup | restore
+Work together
+  team create | list | show | send | receive | members | archive | prune | export | watch
+  agents ls | show       playbooks ls | show
 
-Options:
-    --version   say the version and stop
-    --help      say this and stop"""
+Every command explains itself: li runs ls --help. Options everywhere: --db PLACE, --json."""
+INTERRUPTED, TOLD_TO_STOP = 130, 141
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run one command; its exit code."""
-    match sys.argv[1:] if arguments is None else arguments:
-        case ["--version"]:
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; its exit code: 0 done, 1 failed, 2 wrong usage."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    match words:
+        case ["--version" | "-V"]:
             print(f"lionstudio {__version__}")
-        case [] | ["--help" | "-h"]:
+            return 0
+        case [] | ["--help" | "-h" | "help"]:
             print(HELP)
-        case [first, *_]:
-            print(f"li: there is no command {first!r} yet. Type: li --help", file=sys.stderr)
-            return 2
-    return 0
+            return 0
+    from lionstudio.domain.errors import Error, Invalid
+
+    try:
+        code = _run(words)
+        sys.stdout.flush()
+        return code
+    except Error as error:
+        _say(f"li: {error.message}" + (f" {error.hint}" if error.hint else ""))
+        return 2 if isinstance(error, Invalid) else 1
+    except KeyboardInterrupt:
+        _say("li: stopped.")
+        return INTERRUPTED
+    except BrokenPipeError:  # `li runs ls | head`: whoever reads has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return TOLD_TO_STOP
+
+
+def _run(words: list[str]) -> int:
+    from lionstudio.cli.command import WrongUsage, did_you_mean, run_command
+    from lionstudio.cli.commands import GROUPS, find_commands
+
+    words, common = _split_common(words)
+    if words and words[0] == "help":
+        words = [*words[1:], "--help"]
+    match words:
+        case []:
+            raise WrongUsage("A command is missing.", hint="Type: li --help")
+        case [group, *_] if group not in GROUPS:
+            raise WrongUsage(f"There is no command {group!r}.{did_you_mean(group, GROUPS)}", hint="Type: li --help")
+        case [group] | [group, "--help" | "-h"]:
+            print(_help_of_group(group))
+            return 0
+        case [group, name, *rest]:
+            commands = find_commands(group)
+            if name in commands:
+                return run_command(commands[name], [*rest, *common])
+            near = did_you_mean(name, commands)
+            raise WrongUsage(f"There is no command {f'{group} {name}'!r}.{near}", hint=f"Type: li {group} --help")
+    raise AssertionError(words)
+
+
+def _split_common(words: list[str]) -> tuple[list[str], list[str]]:
+    """Options before the command, to be read behind it: li --db PLACE runs ls."""
+    match words:
+        case ["--db", place, *rest]:
+            return rest, ["--db", place]
+        case [first, *rest] if first.startswith("--db="):
+            return rest, [first]
+        case [first, *_] if first.startswith("-"):
+            from lionstudio.cli.command import WrongUsage
+
+            raise WrongUsage(f"There is no option {first} before a command.", hint="Type: li --help")
+    return words, []
+
+
+def _help_of_group(group: str) -> str:
+    from lionstudio.cli.commands import GROUPS, find_commands
+
+    commands = find_commands(group)
+    width = max(map(len, commands))
+    lines = [f"  {name:{width}}  {command.summary}" for name, command in commands.items()]
+    usage = f"Usage: li {group} COMMAND [options]"
+    return "\n".join(
+        [usage, "", GROUPS[group], "", *lines, "", f"Each explains itself: li {group} {next(iter(commands))} --help"]
+    )
+
+
+def _say(sentence: str) -> None:
+    try:
+        sys.stdout.flush()
+        print(sentence, file=sys.stderr)
+    except (OSError, ValueError):
+        pass  # nobody listens any more
+
+
+if __name__ == "__main__":
+    sys.exit(main())

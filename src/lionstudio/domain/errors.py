@@ -14,6 +14,7 @@
     │   ├── SessionIsHealthy         an operator tried to end a run that is well
     │   ├── ProcessIsAlive           … or one that is quiet, while its process lives
     │   ├── Refused                  several runs, some of which cannot be changed; lists each with its reason
+    │   ├── Ambiguous                what was typed may mean several things
     │   ├── ForkOutOfRange           a fork position the branch does not have
     │   ├── AlreadyExists            an id or a name that is taken
     │   └── AppendOnly               a change to rows that are kept as written
@@ -167,6 +168,12 @@ class Refused(Conflict):
     def __init__(self, message: str, *, refusals: Mapping[str, Error], hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
         self.refusals = refusals  # why, for the id of each that cannot be changed
+
+
+class Ambiguous(Conflict):
+    """What was typed may mean several things."""
+
+    code = "ambiguous"
 
 
 class ForkOutOfRange(Conflict):

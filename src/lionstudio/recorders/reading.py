@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from lionstudio.settings import Settings
 
 
-def open_to_read(settings: Settings) -> Context:
-    """The database that the settings name; raises Unavailable, DatabaseGone where there is none yet."""
+def open_to_read(settings: Settings, *, create: bool = False) -> Context:
+    """The database that the settings name; raises DatabaseGone where there is none and none may be made."""
     if not any(files for _, _, files in os.walk(os.path.join(settings.home_folder, "spool"))):
-        return open_context(settings, create=False)
+        return open_context(settings, create=create)
     from lionstudio.recorders.spool import replay_left_behind, waits_for  # only when something waits there
 
-    ctx = open_context(settings, create=waits_for(settings.spool, settings.db))
+    ctx = open_context(settings, create=create or waits_for(settings.spool, settings.db))
     with suppress(Unavailable, OSError):  # a database that cannot be written now can still be read
         replay_left_behind(ctx, settings.spool, settings.db)
     return ctx

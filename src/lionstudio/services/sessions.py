@@ -1,13 +1,13 @@
 """Sessions: begin, end, read and list them."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from lionstudio.domain.audit import StatusTransition
 from lionstudio.domain.change import Topic
 from lionstudio.domain.conversation import Branch, Line
 from lionstudio.domain.drafts import require_exit_code
-from lionstudio.domain.errors import InvalidRequest, SessionNotFound
+from lionstudio.domain.errors import Ambiguous, InvalidRequest, SessionNotFound
 from lionstudio.domain.process import ProcessRecord
 from lionstudio.domain.reasons import reason_for_exit, require_reason_code
 from lionstudio.domain.session import RUN_ACTOR, InvocationKind, Session, SessionStatus, SourceKind
@@ -17,6 +17,9 @@ from lionstudio.services.admin import keep_history
 from lionstudio.services.context import Context
 from lionstudio.store import audit, branches, changes, processes, progressions, sessions, usage
 from lionstudio.store.transaction import Tx
+
+SHOWN_CHOICES = 5
+NAMES_LOOKED_AT = 500  # of the newest sessions, for one that was mistyped
 
 
 class SessionDraft(NamedTuple):
@@ -161,6 +164,34 @@ def get_session(ctx: Context, session_id: str) -> Session:
     """One session; raises SessionNotFound."""
     with ctx.db.read() as tx:
         return get(tx, session_id)
+
+
+def resolve_session(ctx: Context, typed: str) -> Session:
+    """The session a person means by an id, the beginning of one, or a name; raises SessionNotFound or Ambiguous."""
+    with ctx.db.read() as tx:
+        session = sessions.find(tx, typed)
+        if session is not None:
+            return session
+        meant = sessions.list_by_prefix(tx, typed, limit=SHOWN_CHOICES + 1) if typed else []
+        meant = meant or sessions.list_by_name(tx, typed, limit=SHOWN_CHOICES + 1)
+        if len(meant) == 1:
+            return meant[0]
+        near = [] if meant else _near(typed, sessions.list_newest_names(tx, limit=NAMES_LOOKED_AT))
+    if meant:
+        shown = ", ".join(session.id for session in meant[:SHOWN_CHOICES])
+        more = " and more" if len(meant) > SHOWN_CHOICES else ""
+        raise Ambiguous(f"{typed!r} may mean {shown}{more}.", hint="Type more of the id.")
+    hint = f"Did you mean {' or '.join(near)}?" if near else None
+    raise SessionNotFound(f"There is no run {typed!r}.", hint=hint or "li runs ls shows the runs there are.")
+
+
+def _near(typed: str, known: Sequence[tuple[str, str | None]]) -> list[str]:
+    from difflib import get_close_matches
+
+    beginnings = {id[: max(8, len(typed))]: id for id, _ in known}
+    names = {name: name for _, name in known if name}
+    choices = {**beginnings, **names}
+    return list(dict.fromkeys(choices[match] for match in get_close_matches(typed, choices, n=3, cutoff=0.7)))
 
 
 def find_session_by_name(ctx: Context, name: str) -> Session | None:

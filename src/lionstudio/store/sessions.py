@@ -62,7 +62,10 @@ def to_session(row: Row) -> Session:
 
 
 FIND_SESSION = SELECT_SESSION + "WHERE session.id = :session_id"
-FIND_BY_NAME = SELECT_SESSION + "WHERE session.name = :name ORDER BY session.created_at DESC, session.id DESC LIMIT 1"
+LIST_BY_NAME = (
+    SELECT_SESSION + "WHERE session.name = :name ORDER BY session.created_at DESC, session.id DESC LIMIT :limit"
+)
+NEWEST_NAMES = "SELECT id, name FROM sessions ORDER BY is_running DESC, created_at DESC, id DESC LIMIT :limit"
 FIND_BY_PREFIX = (
     SELECT_SESSION + "WHERE session.id >= :prefix AND session.id < :beyond ORDER BY session.id LIMIT :limit"
 )
@@ -75,8 +78,17 @@ def find(tx: Tx, session_id: str) -> Session | None:
 
 def find_newest_by_name(tx: Tx, name: str) -> Session | None:
     """The newest session of this name (R61)."""
-    row = tx.one(FIND_BY_NAME, name=name)
-    return None if row is None else to_session(row)
+    return next(iter(list_by_name(tx, name, limit=1)), None)
+
+
+def list_by_name(tx: Tx, name: str, *, limit: int) -> list[Session]:
+    """Sessions of this name, newest first."""
+    return [to_session(row) for row in tx.all(LIST_BY_NAME, name=text_in(name), limit=limit)]
+
+
+def list_newest_names(tx: Tx, *, limit: int) -> list[tuple[str, str | None]]:
+    """Ids and names: of those that run first, then of the newest."""
+    return [(row[0], row[1]) for row in tx.all(NEWEST_NAMES, limit=limit)]
 
 
 def list_by_prefix(tx: Tx, prefix: str, *, limit: int) -> list[Session]:

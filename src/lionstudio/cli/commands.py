@@ -1,0 +1,370 @@
+"""Every command there is, with its options. What it does is in the function it names."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from lionstudio.cli.command import Command, Option
+
+GROUPS: Mapping[str, str] = {
+    "runs": "See runs and act on them.",
+    "state": "Bring past runs in, and look after the database.",
+    "team": "Let agents and people write to each other.",
+    "agents": "The agents that are described in files.",
+    "playbooks": "The playbooks that are described in files.",
+    "completion": "Let the shell complete li's words.",
+}
+
+
+def _option(*names: str, words: Callable[[], Iterable[str]] | None = None, **settings: Any) -> Option:
+    return Option(names, settings, words)
+
+
+def _flag(name: str, help: str) -> Option:
+    return _option(name, action="store_true", help=help)
+
+
+def _statuses() -> Iterable[str]:
+    from lionstudio.domain.session import SessionStatus
+
+    return SessionStatus
+
+
+def _kinds() -> Iterable[str]:
+    from lionstudio.domain.session import InvocationKind
+
+    return InvocationKind
+
+
+def _sources() -> Iterable[str]:
+    from lionstudio.domain.session import SourceKind
+
+    return SourceKind
+
+
+def _healths() -> Iterable[str]:
+    from lionstudio.domain.health import Health
+
+    return Health
+
+
+def _views() -> Iterable[str]:
+    from lionstudio.domain.session_list import View
+
+    return View
+
+
+def _sorts() -> Iterable[str]:
+    from lionstudio.domain.session_list import Sort
+
+    return Sort
+
+
+DB = _option("--db", metavar="PLACE", help="a database file or postgresql:// address, instead of LIONAGI_DB")
+JSON = _flag("--json", "one JSON object a line, for programs")
+YES = _flag("--yes", "do it without asking")
+DRY_RUN = _flag("--dry-run", "only say what would be done")
+LIMIT = _option("--limit", type=int, default=50, metavar="N", help="at most so many (default: 50)")
+STATUS = _option("--status", metavar="STATUS", words=_statuses, help="only runs in this status")
+RUN = _option("run", metavar="RUN", help="the id of a run, the beginning of one, or its name")
+RUNS = _option("runs", metavar="RUN", nargs="+", help="ids of runs, beginnings of ids, or names")
+SINCE = _option("--since", metavar="AGE", help="only what was created since then: 30m, 12h, 7d, or a date")
+FILTERS = (
+    STATUS,
+    _option("--kind", metavar="KIND", words=_kinds, help="only runs of this kind"),
+    _option("--source", metavar="SOURCE", words=_sources, help="only runs from there"),
+    _option("--health", metavar="HEALTH", words=_healths, help="only runs that are doing so"),
+    _option("--agent", metavar="NAME", help="only runs of this agent"),
+    _option("--playbook", metavar="NAME", help="only runs of this playbook"),
+    _option("--show", metavar="TOPIC", help="only runs of this show"),
+    SINCE,
+    _option("--search", metavar="WORDS", help="only runs with these words in their names"),
+    _option("--view", metavar="VIEW", words=_views, help="only runs of this view"),
+)
+TEAM = _option("team", metavar="TEAM", help="the name or the id of a team")
+FOLDER = _option("folder", metavar="FOLDER", nargs="?", help="instead of the usual place")
+
+_TABLE: Iterable[tuple[str, str, str, tuple[Option, ...], str]] = (
+    # what people type, the function that does it, what it does, its options, more about it
+    (
+        "runs ls",
+        "runs.ls",
+        "List runs: those that run first, then the newest.",
+        (
+            *FILTERS,
+            _option("--sort", metavar="ORDER", default="active", words=_sorts, help="the order (default: active)"),
+            _option("--cursor", metavar="CURSOR", help="where the next page begins, as the last one said"),
+            LIMIT,
+            JSON,
+        ),
+        "",
+    ),
+    (
+        "runs show",
+        "runs.show",
+        "One run: its state and why, what it is doing, its branches, tool errors and source.",
+        (RUN, JSON),
+        "",
+    ),
+    (
+        "runs tail",
+        "runs.tail",
+        "The last messages of runs, and with -f what they say from now on.",
+        (
+            RUNS,
+            _option("-f", "--follow", action="store_true", help="go on until they end, or Ctrl-C"),
+            _option("-n", "--lines", type=int, default=10, metavar="N", help="begin with the last N (default: 10)"),
+            JSON,
+        ),
+        "",
+    ),
+    (
+        "runs wait",
+        "runs.wait",
+        "Wait until runs have ended. The exit code says how.",
+        (
+            RUNS,
+            _option("--timeout", type=float, metavar="SECONDS", help="give up after so long, with exit code 124"),
+            JSON,
+        ),
+        "Exit code 0: all completed. Else that of the first run that did not: its own exit code, or 1 failed,\n"
+        "124 timed out, 130 aborted, 143 cancelled.",
+    ),
+    (
+        "runs kill",
+        "runs.kill",
+        "End the process of a run, prove that it is gone, and keep who did it and why.",
+        (
+            RUN,
+            _option("--reason", metavar="TEXT", help="why, for the history"),
+            _option(
+                "--grace", type=float, default=10.0, metavar="SECONDS", help="between SIGTERM and SIGKILL (default: 10)"
+            ),
+            DRY_RUN,
+            YES,
+            JSON,
+        ),
+        "",
+    ),
+    (
+        "runs export",
+        "runs.export",
+        "Write whole runs as JSON lines: the run, its branches and its messages.",
+        (RUNS, _option("--output", metavar="FILE", help="into this file instead of the terminal")),
+        "",
+    ),
+    (
+        "state import",
+        "imports.import_runs",
+        "Bring run folders in. A second time only what is new changes anything.",
+        (FOLDER, DRY_RUN, JSON),
+        "The usual place is $LIONAGI_HOME/runs.",
+    ),
+    (
+        "state import-shows",
+        "shows.import_shows",
+        "Bring shows in from their folders, or bring the database up to what is on disk.",
+        (FOLDER, DRY_RUN, JSON),
+        "The usual place is LIONAGI_SHOWS_ROOT.",
+    ),
+    (
+        "state import-teams",
+        "team.import_teams",
+        "Bring team files in, and new messages of teams that are known.",
+        (FOLDER, DRY_RUN, JSON),
+        "The usual place is $LIONAGI_HOME/teams.",
+    ),
+    (
+        "state import-db",
+        "imports.import_database",
+        "Bring everything in from a lionagi database, which is only read.",
+        (_option("file", metavar="FILE", help="a state.db of lionagi, of any version"), DRY_RUN, JSON),
+        "",
+    ),
+    ("state ls", "state.ls", "The newest runs, in short.", (STATUS, LIMIT, JSON), "li runs ls has more filters."),
+    ("state stats", "state.stats", "Sizes, rows, statuses, health and settings of the database.", (JSON,), ""),
+    (
+        "state checkpoint",
+        "state.checkpoint",
+        "Move what is in the log into the database file.",
+        (
+            _option("--mode", default="TRUNCATE", metavar="MODE", help="PASSIVE, FULL, RESTART or TRUNCATE (default)"),
+            JSON,
+        ),
+        "",
+    ),
+    ("state vacuum", "state.vacuum", "Give room that is not used any more back to the disk.", (JSON,), ""),
+    (
+        "state prune",
+        "state.prune",
+        "Delete old runs that have ended, after showing what would go and what stays, and why.",
+        (
+            _option("--keep-days", type=float, default=30.0, metavar="N", help="keep what ended since (default: 30)"),
+            _option("--keep-n", type=int, default=100, metavar="N", help="keep the newest N anyway (default: 100)"),
+            _flag("--orphan-progressions", "instead sweep orders that no run or branch owns, and their messages"),
+            _option("--archive", metavar="FILE", help="write what is deleted there first, as li state export does"),
+            DRY_RUN,
+            YES,
+            JSON,
+        ),
+        "",
+    ),
+    (
+        "archive.export",
+        "archive.export",
+        "Write everything, or some runs, as JSON lines or as an SQLite file.",
+        (
+            _option("runs", metavar="RUN", nargs="*", help="only these; all by default"),
+            _option("--output", metavar="FILE", help="a file to write; JSON lines go to the terminal without it"),
+            _option("--format", default="jsonl", metavar="FORMAT", help="jsonl (default) or sqlite"),
+        ),
+        "",
+    ),
+    (
+        "archive.backup",
+        "archive.backup",
+        "Copy the database while it is in use, and compare the copy with it.",
+        (_option("file", metavar="FILE", nargs="?", help="where to; by default into $LIONAGI_HOME/backups"), JSON),
+        "",
+    ),
+    (
+        "archive.restore",
+        "archive.restore",
+        "Put a backup back into the database, which stays open for everyone.",
+        (_option("file", metavar="FILE", help="a backup"), DRY_RUN, YES, JSON),
+        "",
+    ),
+    (
+        "archive.verify",
+        "archive.verify",
+        "Check that the database is whole, and that files on disk and the database agree.",
+        (JSON,),
+        "",
+    ),
+    (
+        "state doctor",
+        "state.doctor",
+        "Look at every run that runs: how it is doing, and by which evidence.",
+        (
+            _flag("--transition-stale", "fail the runs that are stale and whose process is confirmed dead"),
+            DRY_RUN,
+            YES,
+            JSON,
+        ),
+        "",
+    ),
+    (
+        "team create",
+        "team.create",
+        "Make a team.",
+        (
+            _option("name", metavar="NAME", help="its name"),
+            _option("members", metavar="MEMBER", nargs="*", help="who belongs to it"),
+            _option("--description", metavar="TEXT", help="what it is for"),
+            JSON,
+        ),
+        "",
+    ),
+    ("team list", "team.list_teams", "Every team.", (_flag("--archived", "archived ones too"), JSON), ""),
+    ("team show", "team.show", "One team: its members and its last messages.", (TEAM, LIMIT, JSON), ""),
+    (
+        "team send",
+        "team.send",
+        "Write to members of a team.",
+        (
+            TEAM,
+            _option("content", metavar="TEXT", help="what to say; - reads it from the terminal"),
+            _option("--to", metavar="MEMBER", action="append", help="to whom; may be given again (default: all)"),
+            _option("--from", dest="sender", metavar="MEMBER", help="who says it (default: LIONAGI_AGENT or system)"),
+            JSON,
+        ),
+        "",
+    ),
+    (
+        "team receive",
+        "team.receive",
+        "What is new for a member, which then counts as read.",
+        (
+            TEAM,
+            _option("member", metavar="MEMBER", help="for whom"),
+            _flag("--all", "what was read already, too"),
+            _flag("--peek", "leave it unread"),
+            LIMIT,
+            JSON,
+        ),
+        "",
+    ),
+    (
+        "team members",
+        "team.members",
+        "Who belongs to a team; add or remove members.",
+        (
+            TEAM,
+            _option("--add", metavar="MEMBER", action="append", help="let someone in; may be given again"),
+            _option("--remove", metavar="MEMBER", action="append", help="take someone out; may be given again"),
+            JSON,
+        ),
+        "",
+    ),
+    (
+        "team archive",
+        "team.archive",
+        "Put a team aside, or take it back.",
+        (TEAM, _flag("--undo", "take it back"), JSON),
+        "",
+    ),
+    (
+        "team prune",
+        "team.prune",
+        "Delete teams that were archived long ago, after showing which.",
+        (
+            _option(
+                "--keep-days", type=float, default=30.0, metavar="N", help="keep what was archived since (default: 30)"
+            ),
+            DRY_RUN,
+            YES,
+            JSON,
+        ),
+        "",
+    ),
+    (
+        "team export",
+        "team.export",
+        "Write teams as the JSON files that lionagi reads.",
+        (
+            _option("teams", metavar="TEAM", nargs="*", help="only these; all by default"),
+            _option("--output", metavar="FOLDER", help="where to; by default into $LIONAGI_HOME/teams"),
+        ),
+        "",
+    ),
+    ("team watch", "team.watch", "Messages of a team, as they are written.", (TEAM, JSON), ""),
+    ("agents ls", "described.list_agents", "The agents in $LIONAGI_HOME/agents.", (JSON,), ""),
+    ("agents show", "described.show_agent", "One agent.", (_option("name", metavar="NAME", help="its name"), JSON), ""),
+    ("playbooks ls", "described.list_playbooks", "The playbooks in $LIONAGI_HOME/playbooks.", (JSON,), ""),
+    (
+        "playbooks show",
+        "described.show_playbook",
+        "One playbook.",
+        (_option("name", metavar="NAME", help="its name"), JSON),
+        "",
+    ),
+    ("completion bash", "completion.bash", "Print what bash needs: source <(li completion bash)", (), ""),
+    ("completion zsh", "completion.zsh", "Print what zsh needs: source <(li completion zsh)", (), ""),
+    ("completion fish", "completion.fish", "Print what fish needs: li completion fish | source", (), ""),
+    (
+        "completion words",
+        "completion.words",
+        "The words that may come next, for the shells.",
+        (_option("typed", metavar="WORD", nargs="*", help="what was typed so far"),),
+        "",
+    ),
+)
+
+
+def find_commands(group: str) -> dict[str, Command]:
+    """The commands that begin with this word, by their second one."""
+    return {
+        name: Command(group, name, target, summary, (*options, DB), details)
+        for words, target, summary, options, details in _TABLE
+        for first, _, name in [words.partition(" ")]
+        if first == group
+    }

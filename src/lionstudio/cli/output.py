@@ -1,0 +1,181 @@
+"""What a command prints: data on stdout, talk on stderr; coloured tables for people, plain lines for programs."""
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple, TextIO
+
+ELLIPSIS = "…"
+STYLES = {
+    "danger": "31",
+    "warning": "33",
+    "info": "36",
+    "success": "32",
+    "neutral": "",
+    "person": "35",
+    "muted": "2",
+    "strong": "1",
+}
+PROGRESS_EVERY = 0.1  # seconds
+CONTROL = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0))}  # what would steer the terminal
+STEERING = {0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)}  # … or turn the reading direction round
+HOSTILE = {**CONTROL, **{code: f"\\u{code:04x}" for code in STEERING}}
+HOSTILE_IN_LINES = {code: shown for code, shown in HOSTILE.items() if chr(code) not in "\n\t"}
+
+
+class Column(NamedTuple):
+    """One column of a table. `grows` says that it may be cut to fit the terminal."""
+
+    title: str
+    right: bool = False
+    grows: bool = False
+
+
+class Cell(NamedTuple):
+    """A text with a tone. Plain text is a cell too."""
+
+    text: str
+    style: str = "neutral"
+
+
+def one_line(text: object) -> str:
+    """Text from anywhere, safe to print within a line."""
+    return " ".join(str(text).split("\n")).translate(HOSTILE) if not str(text).isprintable() else str(text)
+
+
+def many_lines(text: object) -> str:
+    """Text from anywhere, safe to print with its line breaks."""
+    return str(text).replace("\r\n", "\n").translate(HOSTILE_IN_LINES)
+
+
+class Console:
+    """Where one command prints."""
+
+    def __init__(self, *, as_json: bool = False, stdout: TextIO | None = None, stderr: TextIO | None = None) -> None:
+        self._stdout = stdout or sys.stdout
+        self._stderr = stderr or sys.stderr
+        self.as_json = as_json
+        self.is_terminal = self._stdout.isatty()
+        self.can_ask = self._stderr.isatty() and sys.stdin is not None and sys.stdin.isatty()
+        self._shows_progress = self._stderr.isatty()
+        self._colours = self.is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+    def say(self, sentence: str) -> None:
+        """Talk to a person."""
+        print(one_line(sentence), file=self._stderr)
+
+    def say_data(self, text: str) -> None:
+        """Print an answer."""
+        print(_encodable(text, self._stdout), file=self._stdout)
+
+    def json(self, value: Mapping[str, Any]) -> None:
+        """Print an answer for programs: one object, one line."""
+        from lionstudio.domain.json_text import to_json
+
+        print(to_json(value, what="answer"), file=self._stdout)
+
+    def paint(self, text: str, style: str) -> str:
+        code = STYLES[style]
+        return f"\x1b[{code}m{text}\x1b[0m" if code and self._colours else text
+
+    def table(self, columns: Sequence[Column], rows: Iterable[Sequence[str | Cell]]) -> None:
+        """Rows under titles, fitted to the terminal; in a pipe nothing is cut."""
+        cells = [[cell if isinstance(cell, Cell) else Cell(cell) for cell in row] for row in rows]
+        cells = [[Cell(one_line(cell.text), cell.style) for cell in row] for row in cells]
+        widths = [
+            max(width_of(column.title), *(width_of(row[number].text) for row in cells), 0)
+            for number, column in enumerate(columns)
+        ]
+        if self.is_terminal:
+            widths = _fitted(columns, widths, self._width())
+        self._line(columns, widths, [Cell(column.title, "muted") for column in columns])
+        for row in cells:
+            self._line(columns, widths, row)
+
+    def facts(self, pairs: Iterable[tuple[str, str | Cell]]) -> None:
+        """Names and values, one a line."""
+        known = [(name, value if isinstance(value, Cell) else Cell(value)) for name, value in pairs]
+        width = max((len(name) for name, _ in known), default=0)
+        for name, value in known:
+            self.say_data(f"{self.paint(name.ljust(width), 'muted')}  {self.paint(one_line(value.text), value.style)}")
+
+    def confirm(self, question: str, *, yes: bool) -> bool:
+        """Whether to go on: asked on a terminal; in a pipe, and with --yes, what was typed is what is meant."""
+        if yes or not self.can_ask:
+            return True
+        print(f"{one_line(question)} [y/N] ", end="", file=self._stderr, flush=True)
+        return sys.stdin.readline().strip().casefold() in ("y", "yes")
+
+    @contextmanager
+    def progress(self, what: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
+        """Show how far long work has come, on a terminal; call what is given with the number that is done."""
+        shown = 0.0
+
+        def step(done: int) -> None:
+            nonlocal shown
+            if not self._shows_progress or time.monotonic() - shown < PROGRESS_EVERY:
+                return
+            shown = time.monotonic()
+            of = f" of {total:,}" if total is not None else ""
+            print(f"\r\x1b[K{what}: {done:,}{of}", end="", file=self._stderr, flush=True)
+
+        try:
+            yield step
+        finally:
+            if shown:
+                print("\r\x1b[K", end="", file=self._stderr, flush=True)
+
+    def _line(self, columns: Sequence[Column], widths: Sequence[int], cells: Sequence[Cell]) -> None:
+        parts = []
+        for column, width, cell in zip(columns, widths, cells, strict=True):
+            text = cut(cell.text, width)
+            room = " " * (width - width_of(text))
+            painted = self.paint(text, cell.style)
+            parts.append(room + painted if column.right else painted + room)
+        self.say_data("  ".join(parts).rstrip())
+
+    def _width(self) -> int:
+        try:
+            return max(40, int(os.environ.get("COLUMNS") or os.get_terminal_size(self._stdout.fileno()).columns))
+        except (OSError, ValueError):
+            return 80
+
+
+def width_of(text: str) -> int:
+    """How many places of a terminal a text takes."""
+    if text.isascii():
+        return len(text)
+    from unicodedata import combining, east_asian_width
+
+    return sum(0 if combining(letter) else 2 if east_asian_width(letter) in "WF" else 1 for letter in text)
+
+
+def cut(text: str, width: int) -> str:
+    """The text, or its beginning and an ellipsis."""
+    if width_of(text) <= width:
+        return text
+    kept = ""
+    for letter in text:
+        if width_of(kept + letter) >= width:
+            break
+        kept += letter
+    return kept + ELLIPSIS
+
+
+def _fitted(columns: Sequence[Column], widths: Sequence[int], available: int) -> list[int]:
+    fitted = list(widths)
+    growing = [number for number, column in enumerate(columns) if column.grows]
+    over = sum(fitted) + 2 * (len(fitted) - 1) - available
+    for number in sorted(growing, key=lambda number: -fitted[number]):
+        taken = min(max(0, over), max(0, fitted[number] - 8))
+        fitted[number] -= taken
+        over -= taken
+    return fitted
+
+
+def _encodable(text: str, stream: TextIO) -> str:
+    """The text as far as the terminal's encoding can show it."""
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    return text.encode(encoding, "backslashreplace").decode(encoding)

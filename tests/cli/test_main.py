@@ -1,0 +1,75 @@
+"""Finding the command that is meant, and saying what went wrong."""
+
+import subprocess
+import sys
+
+import pytest
+
+from lionstudio.cli.commands import GROUPS, find_commands
+from lionstudio.cli.main import HELP
+from tests.cli.conftest import Li, run_li
+
+
+@pytest.mark.parametrize("words", [(), ("--help",), ("-h",), ("help",)])
+def test_help_fits_a_screen(words):
+    answer = run_li(*words)
+    assert (answer.code, answer.err) == (0, "")
+    lines = answer.out.splitlines()
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= 100
+
+
+def test_help_names_every_command():
+    for group in GROUPS.keys() - {"completion"}:
+        for name in find_commands(group):
+            assert group in HELP
+            assert name in HELP, f"{group} {name}"
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_a_group_names_its_commands(group):
+    answer = run_li(group)
+    assert answer.code == 0
+    assert answer == run_li("help", group) == run_li(group, "--help")
+    for command in find_commands(group).values():
+        assert command.summary in answer.out
+
+
+@pytest.mark.parametrize(
+    "command", [c for group in GROUPS for c in find_commands(group).values()], ids=lambda c: c.words
+)
+def test_every_command_explains_itself(command):
+    asked = subprocess.run(
+        [sys.executable, "-m", "lionstudio.cli.main", command.group, command.name, "--help"],
+        capture_output=True,
+        text=True,
+    )
+    assert (asked.returncode, asked.stderr) == (0, "")
+    assert " ".join(command.summary.split()) in " ".join(asked.stdout.split())
+    assert "--db PLACE" in asked.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        pytest.param(("stat",), "There is no command 'stat'. Did you mean state? Type: li --help", id="a group"),
+        pytest.param(("runs", "lss"), "Did you mean ls? Type: li runs --help", id="a command"),
+        pytest.param(("runs", "ls", "--bogus"), "--bogus. Type: li runs ls --help", id="an option"),
+        pytest.param(("runs", "ls", "--limit", "many"), "invalid int value", id="a value"),
+        pytest.param(("runs", "show"), "required: RUN", id="something missing"),
+        pytest.param(("--db", "x.db"), "A command is missing.", id="no command"),
+        pytest.param(("--json", "runs", "ls"), "There is no option --json before a command.", id="a wrong place"),
+    ],
+)
+def test_wrong_usage_is_one_line_with_a_way_on(words, complaint):
+    answer = run_li(*words)
+    assert (answer.code, answer.out) == (2, "")
+    assert complaint in answer.err
+    assert len(answer.err.splitlines()) == 1
+
+
+def test_reading_where_there_is_no_database_says_how_one_comes_to_be(li: Li):
+    answer = li("runs", "ls")
+    assert (answer.code, answer.out) == (1, "")
+    assert answer.err.startswith("li: There is no database at ")
+    assert "li state import" in answer.err
