@@ -154,3 +154,22 @@ def list_in_branch(tx: Tx, branch_id: str, *, after: int, limit: int) -> list[Me
     """A branch's history through all its ancestors, from position `after` + 1."""
     rows = tx.all(READ_BRANCH, branch_id=branch_id, after=after, limit=limit)
     return [to_message(tx, row, row[10]) for row in rows]
+
+
+LIST_PLACES = """
+    SELECT entry.message_id, branch.id, own.position
+      FROM sessions AS session
+      JOIN progression_entries AS entry ON entry.progression_id = session.progression_id
+      JOIN progression_entries AS own ON own.message_id = entry.message_id
+      JOIN branches AS branch ON branch.progression_id = own.progression_id AND branch.session_id = session.id
+     WHERE session.id = :session_id AND entry.position > :after AND entry.position <= :after + :limit
+     ORDER BY entry.position, branch.created_at, branch.id
+"""
+
+
+def list_places(tx: Tx, session_id: str, *, after: int, limit: int) -> dict[str, list[tuple[str, int]]]:
+    """In which branches of the session a page of its messages stands, and at which of their own positions."""
+    found: dict[str, list[tuple[str, int]]] = {}
+    for message_id, branch_id, position in tx.all(LIST_PLACES, session_id=session_id, after=after, limit=limit):
+        found.setdefault(message_id, []).append((branch_id, position))
+    return found
