@@ -21,6 +21,7 @@ from lionstudio.services.messages import append_message
 from lionstudio.settings import load_settings
 from lionstudio.store import sqlite
 from lionstudio.store.open import open_database
+from lionstudio.store.postgres import PostgresDialect
 from tests.factories import line_of, start_run, user_says
 from tests.postgres_server import PostgresServer
 from tests.waiting import wait_until
@@ -276,3 +277,15 @@ def test_the_log_of_a_busy_database_stays_small(sqlite_path: Path) -> None:
         append_message(ctx, line_of("run-1"), user_says("y", id=f"n{number}"))
     wait_until(lambda: wal.stat().st_size < sqlite.WAL_LIMIT)
     db.close()
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("postgresql://ana:secret@db:5433/lion", "postgresql://db:5433/lion"),
+        ("postgresql://ana:secret@one:1,two:2/lion?target_session_attrs=any", "postgresql://one:1,two:2/lion"),
+        ("postgres:///lion?host=/run/postgresql", "postgresql:///lion"),
+    ],
+)
+def test_a_server_is_shown_without_its_password(url: str, shown: str) -> None:
+    assert PostgresDialect(url).location == shown
