@@ -9,8 +9,10 @@ from lionstudio.domain.health import (
     Health,
     Leftover,
     classify_health,
+    derive_health,
     last_activity_at,
     leftover_kind,
+    may_be,
     should_look_for_leftovers,
     stale_after,
     wrote_after_end,
@@ -305,3 +307,29 @@ def test_which_files_are_left_over(name, age, expected):
 def test_leftovers_are_looked_for_in_the_days_after_the_end(facts, found_before, expected):
     session = make_session(**{"status": "completed", "artifacts_path": "out", **facts})
     assert should_look_for_leftovers(session, found_before=found_before, now=NOW) is expected
+
+
+@pytest.mark.parametrize("status", ["running", "completed", None])
+@pytest.mark.parametrize("process", ["alive", "dead", "unknown"])
+@pytest.mark.parametrize("artifacts", [None, False, True])
+@pytest.mark.parametrize("messages", [0, 42])
+@pytest.mark.parametrize("quiet_for", [0, 30, 2 * HOUR, 7 * HOUR, 13 * HOUR])
+@pytest.mark.parametrize("heartbeat_at", [None, NOW])
+def test_lists_judge_by_the_same_rule_and_look_at_every_run_that_could_match(
+    status, process, artifacts, messages, quiet_for, heartbeat_at
+):
+    at = NOW - quiet_for
+    session = make_session(status, message_count=messages, last_message_at=at, started_at=at)
+    left = {"temp_files": ("a.tmp",)} if artifacts else {}
+    evidence = make_evidence(process, has_artifacts=artifacts, heartbeat_at=heartbeat_at, **left)
+    health = classify_health(session, evidence, now=NOW).health
+    assert derive_health(session, evidence, now=NOW) is health
+    assert may_be(session, health, now=NOW)
+
+
+def test_a_run_that_cannot_be_so_is_not_looked_at():
+    busy, quiet = make_session(), make_session(last_message_at=NOW - 13 * HOUR)
+    assert [health for health in Health if may_be(busy, health, now=NOW)] == [Health.HEALTHY, Health.STALE]
+    assert [health for health in Health if may_be(quiet, health, now=NOW)] == [Health.UNRESPONSIVE, Health.STALE]
+    ended = make_session(status="failed")
+    assert [health for health in Health if may_be(ended, health, now=NOW)] == [Health.HEALTHY, Health.ZOMBIE]

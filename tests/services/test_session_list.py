@@ -25,12 +25,12 @@ NAMES = ["fix the parser", "Fix-the-lexer", "review_api notes", None]
 
 
 def fill(ctx: Context, count: int = 60) -> list[Session]:
-    """Sessions that differ in everything, created an hour apart, the newest last."""
+    """Sessions that differ in everything, two of them created every two hours, the newest last."""
     made = []
     with ctx.db.write() as tx:
         for number in range(count):
             status = STATUSES[number % len(STATUSES)]
-            created = NOW - (count - number) * HOUR
+            created = NOW - (count - number // 2 * 2) * HOUR
             session = Session(
                 id=f"run-{number:03}",
                 created_at=created,
@@ -129,15 +129,38 @@ def test_every_filter_lists_exactly_what_matches_in_its_order_whatever_the_page(
         assert every_page(ctx, wanted, sort, limit=500) == expected, name
 
 
-def test_the_three_ways_of_searching_agree(ctx: Context, monkeypatch: pytest.MonkeyPatch) -> None:
-    fill(ctx)
-    wanted = SessionFilter(search="re")
-    by_words = every_page(ctx, wanted, Sort.ACTIVE)
-    monkeypatch.setattr(rows, "FEW_WORDS", 0)
-    by_range = every_page(ctx, wanted, Sort.ACTIVE)
-    monkeypatch.setattr(rows, "FEW_ROWS", 0)
-    by_scan = every_page(ctx, wanted, Sort.ACTIVE)
-    assert by_words == by_range == by_scan != []
+NO_ROWS = -1  # not even an empty listing is as short as that
+WAYS: dict[str, dict[str, int]] = {
+    "a short listing leads": {},
+    "all are walked side by side": {"FEW_ROWS": NO_ROWS, "MANY_ROWS": NO_ROWS},
+    "a short listing leads through what is left": {"FEW_ROWS": NO_ROWS},
+    "prefixes stand for too many words": {"FEW_ROWS": NO_ROWS, "MANY_ROWS": NO_ROWS, "FEW_WORDS": 0},
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_every_pair_of_filters_lists_exactly_what_matches_both_whichever_way(
+    ctx: Context, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    made = sorted(fill(ctx, 40), key=active_order, reverse=True)
+    for name, value in WAYS[way].items():
+        monkeypatch.setattr(rows, name, value)
+    for (one, (first, is_first)), (other, (second, is_second)) in itertools.combinations(FILTERS.items(), 2):
+        if first.keys() & second.keys():
+            continue
+        expected = [session.id for session in made if is_first(session) and is_second(session)]
+        assert every_page(ctx, parse_filter(first | second), Sort.ACTIVE) == expected, (one, other)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_every_filter_lists_the_same_whichever_way(ctx: Context, monkeypatch: pytest.MonkeyPatch, way: str) -> None:
+    made = fill(ctx)
+    for name, value in WAYS[way].items():
+        monkeypatch.setattr(rows, name, value)
+    for name, (words, matches) in FILTERS.items():
+        for sort in Sort:
+            expected = [s.id for s in sorted(filter(matches, made), key=ORDERS[sort], reverse=True)]
+            assert every_page(ctx, parse_filter(words), sort) == expected, (name, sort)
 
 
 def test_a_reader_that_pages_while_runs_end_and_begin_misses_none(ctx: Context, clock: Clock) -> None:
@@ -212,6 +235,18 @@ def test_every_health_lists_exactly_the_runs_that_are_judged_so(ctx: Context, so
     quiet = {s.id: NOW - s.created_at for s in made if s.status is SessionStatus.RUNNING}
     assert all(quiet[i] <= HOUR for i in listed[Health.HEALTHY] if i in quiet)
     assert all(quiet[i] > HOUR for i in [*listed[Health.IDLE], *listed[Health.STALE]])
+
+
+def test_every_health_with_every_filter_lists_what_is_in_both(ctx: Context) -> None:
+    made = {session.id: session for session in fill(ctx, 40)}
+    for session in list(made.values())[::5]:
+        leave_behind(ctx, session, leftovers=1)
+    for health in Health:
+        unfiltered = every_page(ctx, SessionFilter(health=health), Sort.ACTIVE)
+        for name, (words, matches) in FILTERS.items():
+            expected = [session_id for session_id in unfiltered if matches(made[session_id])]
+            wanted = parse_filter({**words, "health": health.value})
+            assert every_page(ctx, wanted, Sort.ACTIVE) == expected, (health, name)
 
 
 def test_runs_whose_play_waits_for_a_person_need_review(ctx: Context) -> None:

@@ -126,13 +126,37 @@ def classify_health(session: Session, evidence: Evidence, *, now: float) -> Heal
     """The one rule that says how a run is doing; every run gets a verdict, whatever is missing from its row."""
     if session.status is not SessionStatus.RUNNING:
         return _classify_ended(session, evidence)
-    idle = quiet_seconds(session, now=now)
-    process, process_reason = _proof_of_life(evidence, now=now)
-    health, deciding = _classify_running(session, evidence, process, idle, now=now)
+    process = _held_true(evidence, now=now)
+    health, code = _judge_running(session, process, evidence.has_artifacts, now=now)
+    deciding = () if code is None else (_deciding_reason(code, session, process, now=now),)
+    process_reason = _process_reason(evidence, process, now=now)
     # A dead process explains everything after it; for the rest, what was heard from the run comes first.
     leading = (process_reason, *deciding) if process is ProcessState.DEAD else (*deciding, process_reason)
     reasons = (*leading, *_clock_reason(session, now=now), *_recording_reasons(session, evidence))
-    return HealthVerdict(health, reasons, idle, process)
+    return HealthVerdict(health, reasons, quiet_seconds(session, now=now), process)
+
+
+def derive_health(session: Session, evidence: Evidence, *, now: float) -> Health:
+    """The health of `classify_health` alone, for lists: finding words for the reasons takes longer than judging."""
+    if session.status is not SessionStatus.RUNNING:
+        return _judge_ended(evidence)
+    return _judge_running(session, _held_true(evidence, now=now), evidence.has_artifacts, now=now)[0]
+
+
+# What a look at a running run can decide: its process, and for a dead one whether it left files.
+_LOOKS = (
+    (ProcessState.ALIVE, None),
+    (ProcessState.UNKNOWN, None),
+    (ProcessState.DEAD, None),
+    (ProcessState.DEAD, False),
+)
+
+
+def may_be(session: Session, health: Health, *, now: float) -> bool:
+    """Whether a run could be doing so, whatever a look at it would show."""
+    if session.status is not SessionStatus.RUNNING:
+        return health in (Health.HEALTHY, Health.ZOMBIE)
+    return any(_judge_running(session, process, files, now=now)[0] is health for process, files in _LOOKS)
 
 
 def quiet_seconds(session: Session, *, now: float) -> float:
@@ -177,34 +201,55 @@ def should_look_for_leftovers(session: Session, *, found_before: bool, now: floa
     return found_before or now - ended_at <= LEFTOVERS_LOOKED_FOR
 
 
-def _classify_running(
-    session: Session, evidence: Evidence, process: ProcessState, idle: float, *, now: float
-) -> tuple[Health, tuple[Reason, ...]]:
-    if process is ProcessState.DEAD:
-        return _classify_dead(session, evidence, idle, now=now)
-    threshold = stale_after(session.invocation_kind)
-    if idle > threshold:
-        health = Health.UNRESPONSIVE if process is ProcessState.ALIVE else Health.STALE
-        return health, (_quiet_reason(session, "run.health.quiet_too_long", idle, threshold),)
-    if idle > IDLE_AFTER:
-        return Health.IDLE, (_quiet_reason(session, "run.health.quiet", idle, threshold),)
-    return Health.HEALTHY, ()
-
-
-def _classify_dead(
-    session: Session, evidence: Evidence, idle: float, *, now: float
-) -> tuple[Health, tuple[Reason, ...]]:
-    if session.message_count > 0 or evidence.has_artifacts:
-        return Health.STALE, (_heard_reason(session, idle),) if idle > IDLE_AFTER else ()
-    if evidence.has_artifacts is None:
+def _judge_running(
+    session: Session, process: ProcessState, has_artifacts: bool | None, *, now: float
+) -> tuple[Health, str | None]:
+    """The health of a running run, and the code of the reason that decided, if it is not its process alone."""
+    idle = quiet_seconds(session, now=now)
+    if process is not ProcessState.DEAD:
+        if idle > stale_after(session.invocation_kind):
+            health = Health.UNRESPONSIVE if process is ProcessState.ALIVE else Health.STALE
+            return health, "run.health.quiet_too_long"
+        return (Health.IDLE, "run.health.quiet") if idle > IDLE_AFTER else (Health.HEALTHY, None)
+    if session.message_count > 0 or has_artifacts:
+        return Health.STALE, "run.health.quiet" if idle > IDLE_AFTER else None
+    if has_artifacts is None:
         # Orphaned claims that nothing was produced; without a look at the folder nobody can claim that.
-        return Health.STALE, (_unlooked_reason(session),)
-    began_at = session.created_at if session.started_at is None else session.started_at
-    if not now - began_at >= ORPHANED_AFTER:
-        sentence = f"It has no output, but is younger than {format_duration(ORPHANED_AFTER)}."
-        return Health.STALE, (Reason("run.health.too_young", sentence, (_fact("started_at", began_at),)),)
-    sentence = "It never wrote a message or a file."
-    return Health.ORPHANED, (Reason("run.health.no_output", sentence, (_fact("message_count", 0),)),)
+        return Health.STALE, "run.health.artifacts_unknown"
+    if not now - _began_at(session) >= ORPHANED_AFTER:
+        return Health.STALE, "run.health.too_young"
+    return Health.ORPHANED, "run.health.no_output"
+
+
+def _judge_ended(evidence: Evidence) -> Health:
+    return Health.ZOMBIE if evidence.stale_locks or evidence.temp_files else Health.HEALTHY
+
+
+def _began_at(session: Session) -> float:
+    return session.created_at if session.started_at is None else session.started_at
+
+
+def _deciding_reason(code: str, session: Session, process: ProcessState, *, now: float) -> Reason:
+    match code:
+        case "run.health.artifacts_unknown":
+            sentence = "It has no messages; whether it left files could not be checked."
+            path = session.artifacts_path
+            return Reason(code, sentence, () if path is None else (EvidenceRef(EvidenceKind.FILE, path),))
+        case "run.health.too_young":
+            sentence = f"It has no output, but is younger than {format_duration(ORPHANED_AFTER)}."
+            return Reason(code, sentence, (_fact("started_at", _began_at(session)),))
+        case "run.health.no_output":
+            return Reason(code, "It never wrote a message or a file.", (_fact("message_count", 0),))
+        case _:
+            return _quiet_reason(code, session, process, now=now)
+
+
+def _quiet_reason(code: str, session: Session, process: ProcessState, *, now: float) -> Reason:
+    sentence = f"Nothing was heard for {format_duration(quiet_seconds(session, now=now))}"
+    if process is not ProcessState.DEAD:
+        runs = "runs" if session.invocation_kind is None else f"{session.invocation_kind} runs"
+        sentence += f"; {runs} may be quiet for {format_duration(stale_after(session.invocation_kind))}"
+    return Reason(code, f"{sentence}.", _heard_refs(session))
 
 
 def _classify_ended(session: Session, evidence: Evidence) -> HealthVerdict:
@@ -215,42 +260,30 @@ def _classify_ended(session: Session, evidence: Evidence) -> HealthVerdict:
     state = (legacy,) if session.status is None else () if left else (ended,)
     late = (_late_reason(session),) if wrote_after_end(session) else ()
     lost = tuple(_lost_reasons(session))
-    health = Health.ZOMBIE if left else Health.HEALTHY
-    return HealthVerdict(health, (*left, *state, *late, *lost), None, evidence.process.state)
+    return HealthVerdict(_judge_ended(evidence), (*left, *state, *late, *lost), None, evidence.process.state)
 
 
-def _proof_of_life(evidence: Evidence, *, now: float) -> tuple[ProcessState, Reason]:
+def _held_true(evidence: Evidence, *, now: float) -> ProcessState:
     """What is held true about the process. A heartbeat speaks only where nobody could look."""
-    look = evidence.process
+    state, heartbeat_at = evidence.process.state, evidence.heartbeat_at
+    if state is not ProcessState.UNKNOWN or heartbeat_at is None:
+        return state
+    # Both ways: a heartbeat far in the future comes from a clock that proves nothing.
+    return ProcessState.ALIVE if abs(now - heartbeat_at) <= HEARTBEAT_FRESH_FOR else state
+
+
+def _process_reason(evidence: Evidence, held_true: ProcessState, *, now: float) -> Reason:
+    look, heartbeat_at = evidence.process, evidence.heartbeat_at
     seen = EvidenceRef(EvidenceKind.PROCESS, "none" if look.pid is None else str(look.pid), look.sentence)
     facts = (seen, *([] if evidence.observed_at is None else [_fact("observed_at", evidence.observed_at)]))
     if look.state is ProcessState.ALIVE:
-        return look.state, Reason("run.health.process_alive", "Its process is alive.", facts)
+        return Reason("run.health.process_alive", "Its process is alive.", facts)
     if look.state is ProcessState.DEAD:
-        return look.state, Reason("run.health.process_dead", "The process ended and the run never said how.", facts)
-    heartbeat_at = evidence.heartbeat_at
-    # Both ways: a heartbeat far in the future comes from a clock that proves nothing.
-    if heartbeat_at is not None and abs(now - heartbeat_at) <= HEARTBEAT_FRESH_FOR:
+        return Reason("run.health.process_dead", "The process ended and the run never said how.", facts)
+    if held_true is ProcessState.ALIVE and heartbeat_at is not None:
         sentence = f"Its process cannot be seen, but sent a heartbeat {format_duration(now - heartbeat_at)} ago."
-        facts = (*facts, _fact("heartbeat_at", heartbeat_at))
-        return ProcessState.ALIVE, Reason("run.health.heartbeat_fresh", sentence, facts)
-    return look.state, Reason("run.health.process_unknown", "Whether its process lives is unknown.", facts)
-
-
-def _quiet_reason(session: Session, code: str, idle: float, threshold: float) -> Reason:
-    runs = "runs" if session.invocation_kind is None else f"{session.invocation_kind} runs"
-    sentence = f"Nothing was heard for {format_duration(idle)}; {runs} may be quiet for {format_duration(threshold)}."
-    return Reason(code, sentence, _heard_refs(session))
-
-
-def _heard_reason(session: Session, idle: float) -> Reason:
-    return Reason("run.health.quiet", f"Nothing was heard for {format_duration(idle)}.", _heard_refs(session))
-
-
-def _unlooked_reason(session: Session) -> Reason:
-    sentence = "It has no messages; whether it left files could not be checked."
-    refs = () if session.artifacts_path is None else (EvidenceRef(EvidenceKind.FILE, session.artifacts_path),)
-    return Reason("run.health.artifacts_unknown", sentence, refs)
+        return Reason("run.health.heartbeat_fresh", sentence, (*facts, _fact("heartbeat_at", heartbeat_at)))
+    return Reason("run.health.process_unknown", "Whether its process lives is unknown.", facts)
 
 
 def _heard_refs(session: Session) -> tuple[EvidenceRef, ...]:

@@ -15,7 +15,9 @@ from lionstudio.domain.health import (
     HealthVerdict,
     Leftover,
     classify_health,
+    derive_health,
     leftover_kind,
+    may_be,
     should_look_for_leftovers,
 )
 from lionstudio.domain.process import (
@@ -45,23 +47,30 @@ def judge(ctx: Context, session_id: str) -> tuple[Session, HealthVerdict]:
 
 
 def judge_many(ctx: Context, tx: Tx, rows: Sequence[Session]) -> dict[str, HealthVerdict]:
-    """How each of these runs is doing, for lists.
+    """How each of these runs is doing, for lists."""
+    now = ctx.now()
+    return {session.id: classify_health(session, seen, now=now) for session, seen in _glance(tx, rows, now=now)}
 
-    Processes are looked at now, which is cheap; for what ended runs left behind the last look is good enough.
-    """
-    now, here = ctx.now(), machine.here()
-    stored = evidence_rows.find_many(
-        tx, [session.id for session in rows if session.status is not SessionStatus.RUNNING]
-    )
+
+def select_by_health(ctx: Context, tx: Tx, rows: Sequence[Session], health: Health) -> list[Session]:
+    """Those of these runs that are doing so; who cannot be is not looked at."""
+    now = ctx.now()
+    likely = [session for session in rows if may_be(session, health, now=now)]
+    seen = _glance(tx, likely, now=now)
+    return [session for session, evidence in seen if derive_health(session, evidence, now=now) is health]
+
+
+def _glance(tx: Tx, rows: Sequence[Session], *, now: float) -> Iterator[tuple[Session, Evidence]]:
+    """What can quickly be seen of each: processes now; of what ended runs left behind the last look is good enough."""
+    here = machine.here()
     running = [session.id for session in rows if session.status is SessionStatus.RUNNING]
-    processes = process_rows.find_many(tx, running)
-
-    def glance(session: Session) -> Evidence:
+    ended = [session.id for session in rows if session.status is not SessionStatus.RUNNING]
+    processes, stored = process_rows.find_many(tx, running), evidence_rows.find_many(tx, ended)
+    for session in rows:
         if session.status is SessionStatus.RUNNING:
-            return _glance_at_running(session, processes.get(session.id, ()), here, now=now)
-        return stored[session.id].evidence if session.id in stored else Evidence(NOTHING_RECORDED)
-
-    return {session.id: classify_health(session, glance(session), now=now) for session in rows}
+            yield session, _glance_at_running(session, processes.get(session.id, ()), here, now=now)
+        else:
+            yield session, stored[session.id].evidence if session.id in stored else Evidence(NOTHING_RECORDED)
 
 
 def _glance_at_running(session: Session, processes: Sequence[ProcessRecord], here: Place, *, now: float) -> Evidence:
@@ -132,6 +141,8 @@ def _is_ours_to_see(processes: Sequence[ProcessRecord], here: Place) -> bool:
 
 
 def _look_at(process: ProcessRecord, here: Place) -> ProcessLook:
+    if process.place != here:  # its pid means nothing here
+        return judge_process(process, here=here, seen=None, could_look=False)
     try:
         seen, could_look = machine.look_at(process.pid), True
     except (machine.CannotLook, OverflowError):  # a pid from elsewhere may be larger than this system's are

@@ -8,7 +8,7 @@ from lionstudio.domain.health import Health
 from lionstudio.domain.session import Session
 from lionstudio.domain.session_list import PAGE_LIMIT, Cursor, SessionFilter, Sort, decode_cursor
 from lionstudio.services.context import Context
-from lionstudio.services.health import judge_many
+from lionstudio.services.health import select_by_health
 from lionstudio.store import session_list
 from lionstudio.store.session_list import NOT_RUNNING, RUNNING, Question
 from lionstudio.store.transaction import Tx
@@ -128,8 +128,7 @@ def _pages(
     found: list[Session] = []
     while len(found) < limit:
         rows = page(before, PAGE_LIMIT)
-        verdicts = judge_many(ctx, tx, rows)
-        found += [session for session in rows if verdicts[session.id].health is health]
+        found += select_by_health(ctx, tx, rows, health)
         if len(rows) < PAGE_LIMIT:
             break
         before = (key(rows[-1]), rows[-1].id)

@@ -1,11 +1,13 @@
 """Lists of sessions by any filter, a page at a time, as fast at a million rows as at ten thousand.
 
-A list is one or two *groups* in turn (running, then the rest), each newest first. Every filter has an index in exactly
-that order, so a page costs its own length.
+A list is one or two *groups* in turn (running, then the rest), each newest first. A filter is a *listing*: the sessions
+that one index finds, most often in exactly that order. One filter is read from its index. Of several, a short one leads
+and its sessions are looked up in the others; where none is short, all are walked through side by side.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from enum import Enum
 from typing import Any, NamedTuple
 
 from lionstudio.domain.session import Session, SessionStatus
@@ -14,47 +16,80 @@ from lionstudio.store.sessions import SELECT_SESSION, SESSION_COLUMNS, to_sessio
 from lionstudio.store.texts import text_in
 from lionstudio.store.transaction import Tx
 
-WORDS_LIMIT = 8  # words of one search that are looked for
-FEW_WORDS = 100  # different words a prefix may stand for before another way of searching is cheaper
-FEW_ROWS = 2_000
-LOOK_AMONG = 4_000  # newest sessions that are looked through before the rows of a word are
+Key = tuple[float, str]  # the time and the id of a session
 
-CONDITIONS: Mapping[str, str] = {
-    "status": "session.status = :status",
+WORDS_LIMIT = 8  # words of one search that are looked for
+FEW_WORDS = 100  # different words a prefix may stand for and still be read word by word
+FEW_ROWS = 1_500  # of a listing that leads from the start: to look up a session costs as much as to walk past ten
+MANY_ROWS = 30_000  # of one that leads through what the first stretches left over
+STRETCHES = (1 / 512, 1 / 64, 1 / 8)  # how far to walk back, as parts of the time in which there are sessions
+
+FILTERS: Mapping[str, str] = {  # each has an index by group and time
     "kind": "session.invocation_kind = :kind",
     "source": "session.source_kind = :source",
     "agent": "session.agent_name = :agent",
     "playbook": "session.playbook_name = :playbook",
     "show": "session.show_topic = :show",
-    "since": "session.created_at >= :since",
 }
-VIEWS: Mapping[View, str] = {
-    View.SLOW: "session.status = 'running' AND session.started_at < :now - 3600",
-    View.OVER_60M: "session.ended_at > :now - 86400 AND session.ended_at - session.started_at > 3600",
-    View.NEEDS_REVIEW: """session.id IN (
-        SELECT play.session_id FROM plays AS play WHERE play.status IN ('gated', 'escalated', 'blocked'))""",
-    View.FAILED_24H: "session.ended_at > :now - 86400 AND session.status IN ('failed', 'timed_out')",
-    View.LEGACY: "session.status IS NULL",
-}
-# Views that only a few sessions answer, however many there are: those are found first, then looked at one by one.
-FEW: Mapping[View, str] = {
-    View.OVER_60M: "SELECT id FROM sessions WHERE ended_at > :now - 86400 AND ended_at - started_at > 3600",
-    View.NEEDS_REVIEW: "SELECT DISTINCT session_id AS id FROM plays WHERE status IN ('gated', 'escalated', 'blocked')",
-    View.FAILED_24H: "SELECT id FROM sessions WHERE ended_at > :now - 86400 AND status IN ('failed', 'timed_out')",
-}
-# CROSS JOIN keeps SQLite from beginning with another table; to PostgreSQL it is like any join.
-CHOOSE_AMONG_FEW = "SELECT session.id FROM ({few}) AS few CROSS JOIN sessions AS session"
-ALSO_FEW = ("session.id = few.id",)
-SELECT_CHOSEN = f"""
-    SELECT {SESSION_COLUMNS}
-      FROM ({{chosen}}) AS chosen CROSS JOIN sessions AS session CROSS JOIN progression_heads AS head
-     WHERE session.id = chosen.id AND head.id = session.progression_id
-     ORDER BY {{order}}
-"""
+RUNNING, NOT_RUNNING = 1, 0
 NO_LEFTOVERS = """NOT EXISTS (
     SELECT 1 FROM session_evidence AS evidence WHERE evidence.session_id = session.id AND evidence.leftovers > 0)"""
-RUNNING, NOT_RUNNING = 1, 0
-OF_GROUP = "session.is_running = :group"
+
+
+class Reach(Enum):
+    """How much of a listing has to be read for its newest sessions."""
+
+    ROW = "row"  # no more than those: it is in the order of lists
+    STRETCH = "stretch"  # any stretch of time, which then is sorted
+    WHOLE = "whole"
+
+
+class Listing(NamedTuple):
+    """The sessions of one filter."""
+
+    condition: str  # on a `session` that is read whole
+    source: str  # where they are found
+    check: str  # whether a `session`, of which only time and id are known, is one of them
+    reach: Reach
+    at: str
+    id: str
+    select: str = "SELECT"
+
+    @property
+    def rows(self) -> str:
+        """SQL for the times and ids of those within a stretch of time."""
+        stretch = STRETCH.format(at=self.at, id=self.id)
+        return f"{self.select} {self.at} AS created_at, {self.id} AS id {self.source} AND {stretch}"
+
+
+STRETCH = "{at} >= :since AND ({at}, {id}) < (:until_at, :until_id)"
+# Sums and joined texts tell SQLite's planner what not to use: an index by time where all is read, one by id where the
+# next session is a step away in an index by time, and what it knows about a session for another one of the same time.
+CHECK_BY_TIME = "EXISTS (SELECT 1 {source} AND {at} = session.created_at + 0 AND {id} || '' = session.id)"
+CHECK_BY_ID = "EXISTS (SELECT 1 {source} AND {id} = session.id)"
+
+
+def _sessions(condition: str, reach: Reach = Reach.ROW) -> Listing:
+    source = f"FROM sessions AS listed WHERE {condition.replace('session.', 'listed.')}"
+    at, id = "listed.created_at", "listed.id"
+    if reach is Reach.ROW:
+        return Listing(condition, source, CHECK_BY_TIME.format(source=source, at=at, id=id), reach, at, id)
+    return Listing(condition, source, CHECK_BY_ID.format(source=source, id=id), reach, f"{at} + 0", id)
+
+
+ACTIVE = _sessions("session.is_running = :group")
+RUNNING_NOW = _sessions("session.is_running = 1")
+OF_STATUS = _sessions("session.status = :status")
+BY_ID = _sessions("session.id >= :id_prefix AND session.id < :id_beyond", Reach.WHOLE)
+NEEDS_REVIEW = "SELECT play.session_id FROM plays AS play WHERE play.status IN ('gated', 'escalated', 'blocked')"
+LAST_DAY = "session.ended_at > :now - 86400"
+VIEWS: Mapping[View, Listing] = {
+    View.SLOW: _sessions("session.status = 'running' AND session.started_at < :now - 3600"),
+    View.OVER_60M: _sessions(f"{LAST_DAY} AND session.ended_at - session.started_at > 3600", Reach.WHOLE),
+    View.NEEDS_REVIEW: _sessions(f"session.id IN ({NEEDS_REVIEW})", Reach.WHOLE),
+    View.FAILED_24H: _sessions(f"{LAST_DAY} AND session.status IN ('failed', 'timed_out')", Reach.WHOLE),
+    View.LEGACY: _sessions("session.status IS NULL"),
+}
 ONE_GROUP: Mapping[View, int] = {  # these fix the status, or whether the run has ended
     View.SLOW: RUNNING,
     View.LEGACY: NOT_RUNNING,
@@ -64,129 +99,62 @@ ONE_GROUP: Mapping[View, int] = {  # these fix the status, or whether the run ha
 
 
 class Question(NamedTuple):
-    """A filter as SQL: conditions, their parameters, the words that are searched, and the only group it can match."""
+    """A filter as SQL."""
 
-    conditions: tuple[str, ...]
+    filters: tuple[str, ...]  # conditions of FILTERS
+    listings: tuple[Listing, ...]
     params: Mapping[str, Any]
-    words: tuple[str, ...] = ()
-    group: int | None = None
-    few: str | None = None  # SQL for the ids of all sessions that can answer, where they are few
+    since: float
+    group: int | None  # the only group that can match
+    checks: tuple[str, ...] = ()  # on the id of a `session`
 
-    def and_also(self, *conditions: str, **params: Any) -> "Question":
-        return self._replace(conditions=(*self.conditions, *conditions), params={**self.params, **params})
+    def and_also(self, check: str) -> "Question":
+        return self._replace(checks=(*self.checks, check))
 
 
 ANY_ID_BEGINS = "SELECT 1 FROM sessions WHERE id >= :prefix AND id < :beyond LIMIT 1"
-WITH_ID = "SELECT id FROM sessions WHERE id >= :id_prefix AND id < :id_beyond"
-ID_BEGINS = "session.id >= :id_prefix AND session.id < :id_beyond"
 
 
 def ask(tx: Tx, wanted: SessionFilter, *, now: float) -> Question:
     """The SQL of a filter, all but its health, which is judged outside of the database."""
-    params: dict[str, Any] = {name: value for name in CONDITIONS if (value := getattr(wanted, name)) is not None}
-    conditions = [CONDITIONS[name] for name in params]
-    group = None if wanted.status is None else int(wanted.status is SessionStatus.RUNNING)
+    params: dict[str, Any] = {name: value for name in FILTERS if (value := getattr(wanted, name)) is not None}
+    filters = tuple(FILTERS[name] for name in params)
+    listings: list[Listing] = []
+    group = None
+    if wanted.status is not None:
+        listings.append(OF_STATUS)
+        params["status"] = wanted.status
+        group = int(wanted.status is SessionStatus.RUNNING)
     if wanted.view is not None:
-        conditions.append(VIEWS[wanted.view])
-        params |= {"now": now} if ":now" in VIEWS[wanted.view] else {}
+        listings.append(VIEWS[wanted.view])
+        params["now"] = now
         group = ONE_GROUP.get(wanted.view, group)
-    few = None if wanted.view is None else FEW.get(wanted.view)
     text = (wanted.search or "").strip().casefold()
     words = sorted(set(words_of(text)), key=len, reverse=True)[:WORDS_LIMIT]
     if words and words != [text] and _begins_an_id(tx, text):
         # Words end at a dash, ids do not: a text with dashes that an id begins with is meant as that id.
-        few = WITH_ID
-        conditions.append(ID_BEGINS)
+        listings.append(BY_ID)
         params |= {"id_prefix": text, "id_beyond": _beyond(text)}
         words = []
-    return Question(tuple(conditions), params, tuple(words), group, few)
+    for number, word in enumerate(words):
+        listing, named = _listing_of_word(tx, f"word_{number}", word)
+        listings.append(listing)
+        params |= named
+    since = -math.inf if wanted.since is None else wanted.since
+    return Question(filters, tuple(listings), params, since, group)
 
 
 def _begins_an_id(tx: Tx, text: str) -> bool:
     return text_in(text) == text and tx.one(ANY_ID_BEGINS, prefix=text, beyond=_beyond(text)) is not None
 
 
-def list_group(
-    tx: Tx, question: Question, group: int, *, before: tuple[float, str] | None, limit: int
-) -> list[Session]:
-    """Sessions of one group that answer the question, newest first, from the one after `before`."""
-    if question.group is not None:
-        if question.group != group:
-            return []
-        # A condition on the status already says which group it is; saying it twice would mislead the planner.
-    else:
-        question = question.and_also(OF_GROUP, group=group)
-    if question.words and question.few is None:
-        return _search(tx, question, group, before=before, limit=limit)
-    return _newest(tx, _with_words(question), before=before, limit=limit)
+def _beyond(prefix: str) -> str:
+    """The first text after all that begin with `prefix`."""
+    return prefix + "\U0010ffff"
 
 
-def list_ended(tx: Tx, question: Question, *, before: tuple[float, str] | None, limit: int) -> list[Session]:
-    """Sessions that have ended, the last one first."""
-    question = _with_words(question).and_also("session.ended_at IS NOT NULL")
-    return _page(tx, question, ("session.ended_at", "session.id"), before=before, limit=limit)
-
-
-def list_not_ended(tx: Tx, question: Question, *, before: tuple[float, str] | None, limit: int) -> list[Session]:
-    """Sessions that have no end, newest first."""
-    return _newest(tx, _with_words(question).and_also("session.ended_at IS NULL"), before=before, limit=limit)
-
-
-SELECT_BY_LEFTOVERS = f"""
-    SELECT {SESSION_COLUMNS}
-      FROM session_evidence AS evidence CROSS JOIN sessions AS session CROSS JOIN progression_heads AS head
-"""
-ALSO_BY_LEFTOVERS = ("session.id = evidence.session_id", "head.id = session.progression_id", "evidence.leftovers > 0")
-NEWEST = ("session.created_at", "session.id")
-
-
-def list_with_leftovers(tx: Tx, question: Question, *, before: tuple[float, str] | None, limit: int) -> list[Session]:
-    """Ended sessions that left locks or temporary files behind, newest first."""
-    question = _with_words(question).and_also(*ALSO_BY_LEFTOVERS, "session.is_running = 0")
-    order = ("evidence.session_created_at", "evidence.session_id")
-    return _page(tx, question, order, select=SELECT_BY_LEFTOVERS, before=before, limit=limit)
-
-
-def _newest(tx: Tx, question: Question, *, before: tuple[float, str] | None, limit: int) -> list[Session]:
-    return _page(tx, question, NEWEST, before=before, limit=limit)
-
-
-def _page(
-    tx: Tx,
-    question: Question,
-    order: tuple[str, str],
-    *,
-    select: str | None = None,
-    before: tuple[float, str] | None,
-    limit: int,
-) -> list[Session]:
-    if select is None and question.few is not None:
-        # Only the sessions of this page are read whole, not all that were looked at.
-        choose = CHOOSE_AMONG_FEW.format(few=question.few)
-        chosen, params = _sql(question.and_also(*ALSO_FEW), choose, order, before)
-        sql = SELECT_CHOSEN.format(chosen=chosen, order=f"{order[0]} DESC, {order[1]} DESC")
-        return [to_session(row) for row in tx.all(sql, **params, limit=limit)]
-    sql, params = _sql(question, select or SELECT_SESSION, order, before)
-    return [to_session(row) for row in tx.all(sql, **params, limit=limit)]
-
-
-def _sql(
-    question: Question, select: str, order: tuple[str, str], before: tuple[float, str] | None
-) -> tuple[str, dict[str, Any]]:
-    at, id = order
-    conditions, params = list(question.conditions), dict(question.params)
-    if before is not None:
-        conditions.append(f"({at}, {id}) < (:before_at, :before_id)")
-        params |= {"before_at": before[0], "before_id": before[1]}
-    where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
-    return f"{select} {where} ORDER BY {at} DESC, {id} DESC LIMIT :limit", params
-
-
-# Searching. A prefix stands for some of the words we know. When all their rows are few, those are read and sorted. When
-# the words are few, their sessions are read newest first, a stretch of time after another; else nearly everything
-# matches, and looking at the newest sessions one by one soon fills a page.
-
-WORDS_WITH_PREFIX = """
+BEGINS = "FROM session_words AS named WHERE named.word >= :{name} AND named.word < :{name}_beyond"
+KNOWN_WORDS = """
     WITH RECURSIVE known (word) AS (
         SELECT min(word) FROM session_words WHERE word >= :prefix AND word < :beyond
         UNION ALL
@@ -195,98 +163,172 @@ WORDS_WITH_PREFIX = """
     )
     SELECT word FROM known WHERE word IS NOT NULL LIMIT :limit
 """
-COUNT_WITH_PREFIX = """
-    SELECT count(*) FROM (SELECT 1 FROM session_words WHERE word >= :prefix AND word < :beyond LIMIT :limit) AS found
-"""
-IN_RANGE = "SELECT DISTINCT session_id AS id FROM session_words WHERE word >= :range AND word < :range_beyond"
-SELECT_BY_WORD = f"""
-    SELECT {SESSION_COLUMNS}
-      FROM session_words AS named CROSS JOIN sessions AS session CROSS JOIN progression_heads AS head
-"""
-ALSO_BY_WORD = ("named.word = :named", "session.id = named.session_id", "head.id = session.progression_id")
-STEP_BACK = """
-    SELECT created_at FROM session_words WHERE word = :word AND created_at < :until
-     ORDER BY created_at DESC LIMIT 1 OFFSET :step
-"""
-NAMED_SINCE = """
-    SELECT DISTINCT session_id AS id FROM session_words
-     WHERE word IN ({words}) AND created_at >= :stretch_since AND created_at < :stretch_until
-"""
-SELECT_NEWEST_IDS = "SELECT session.id FROM sessions AS session"
-HAS_WORD = """EXISTS (
-    SELECT 1 FROM session_words AS found
-     WHERE found.session_id = session.id AND found.word >= :{name} AND found.word < :{name}_beyond)"""
 
 
-def _search(tx: Tx, question: Question, group: int, *, before: tuple[float, str] | None, limit: int) -> list[Session]:
-    longest, others = question.words[0], question.words[1:]
-    span = {"prefix": longest, "beyond": _beyond(longest)}
-    rest = _with_words(question._replace(words=others))
-    if tx.value(COUNT_WITH_PREFIX, **span, limit=FEW_ROWS + 1) <= FEW_ROWS:
-        rest = rest.and_also(range=longest, range_beyond=_beyond(longest))._replace(few=IN_RANGE)
-        return _newest(tx, rest, before=before, limit=limit)
-    if group == RUNNING:
-        return _newest(tx, _with_words(question), before=before, limit=limit)
-    words = [row[0] for row in tx.all(WORDS_WITH_PREFIX, **span, limit=FEW_WORDS + 1)]
-    if len(words) > FEW_WORDS:
-        return _newest(tx, _with_words(question), before=before, limit=limit)
-    if len(words) == 1:
-        return _list_by_word(tx, rest, words[0], before=before, limit=limit)
-    if question.conditions != (OF_GROUP,):
-        found = _search_among_newest(tx, question, before=before, limit=limit)
-        if len(found) == limit:
-            return found
-    return _search_by_words(tx, rest, words, before=before, limit=limit)
+def _listing_of_word(tx: Tx, name: str, prefix: str) -> tuple[Listing, dict[str, str]]:
+    """The sessions with a word that begins so, and the parameters of that. A prefix stands for words that we know."""
+    at, id, source = "named.created_at", "named.session_id", BEGINS.format(name=name)
+    params = {name: prefix, f"{name}_beyond": _beyond(prefix)}
+    has_word = CHECK_BY_ID.format(source=source, id=id)
+    words = [row[0] for row in tx.all(KNOWN_WORDS, prefix=prefix, beyond=_beyond(prefix), limit=FEW_WORDS + 1)]
+    if not 0 < len(words) <= FEW_WORDS:
+        return Listing(has_word, source, has_word, Reach.WHOLE, at, id, "SELECT DISTINCT"), params
+    known = {f"{name}_{number}": word for number, word in enumerate(words)}
+    source = f"FROM session_words AS named WHERE named.word IN ({', '.join(f':{each}' for each in known)})"
+    if len(words) > 1:
+        return Listing(has_word, source, has_word, Reach.STRETCH, at, id, "SELECT DISTINCT"), params | known
+    check = CHECK_BY_TIME.format(source=source, at=at, id=id)
+    return Listing(has_word, source, check, Reach.ROW, at, id), params | known
 
 
-def _list_by_word(
-    tx: Tx, question: Question, word: str, *, before: tuple[float, str] | None, limit: int
-) -> list[Session]:
-    order = ("named.created_at", "named.session_id")
-    asked = question.and_also(*ALSO_BY_WORD, named=word)
-    return _page(tx, asked, order, select=SELECT_BY_WORD, before=before, limit=limit)
-
-
-def _search_among_newest(tx: Tx, question: Question, *, before: tuple[float, str] | None, limit: int) -> list[Session]:
-    """Look through the newest sessions of the other filters: that is enough where the word is not rare among them."""
-    newest, params = _sql(question, SELECT_NEWEST_IDS, NEWEST, before)
-    few = newest.replace(":limit", ":among")
-    asked = _with_words(Question((), {**params, "among": LOOK_AMONG}, question.words, few=few))
-    return _newest(tx, asked, before=None, limit=limit)
-
-
-def _search_by_words(
-    tx: Tx, question: Question, words: Sequence[str], *, before: tuple[float, str] | None, limit: int
-) -> list[Session]:
-    """Look through the sessions of these words, newest first, a larger stretch of time at each step."""
-    named = {f"named_{number}": word for number, word in enumerate(words)}
-    few = NAMED_SINCE.format(words=", ".join(f":{name}" for name in named))
+def list_group(tx: Tx, question: Question, group: int, *, before: Key | None, limit: int) -> list[Session]:
+    """Sessions of one group that answer the question, newest first, from the one after `before`."""
+    if question.group not in (None, group):
+        return []
+    listings = [_sessions(f"{condition} AND {ACTIVE.condition}") for condition in question.filters]
+    if question.group is None and not listings:
+        listings = [ACTIVE]  # nothing else says which group
+    listings += question.listings
+    params = {**question.params, "group": group, **_stretch(question.since, before)}
+    walked = [listing for listing in listings if listing.reach is not Reach.WHOLE]
+    lead = listings[0] if len(listings) == 1 else _find_short(tx, listings, params, FEW_ROWS)
+    if lead is None and len(walked) < 2:
+        lead = walked[0] if walked else listings[0]
     found: list[Session] = []
-    until, step = math.inf if before is None else math.nextafter(before[0], math.inf), limit
-    while until > -math.inf and len(found) < limit:
-        since = max((_step_back(tx, word, until, step) for word in words), default=-math.inf)
-        stretch = question.and_also(**named, stretch_since=since, stretch_until=until)._replace(few=few)
-        found += _newest(tx, stretch, before=before, limit=limit - len(found))
-        until, step = since, step * 4
-    return found
+    if lead is None:
+        rows = _side_by_side(walked, group)
+        checks = [*question.checks, *(listing.check for listing in listings if listing not in walked)]
+        for since in _stops(tx, params):
+            found += _read(tx, rows, checks, {**params, "since": since}, limit=limit - len(found))
+            if len(found) == limit:
+                return found
+            params |= _stretch(question.since, (since, ""))
+        lead = _find_short(tx, listings, params, MANY_ROWS)
+        if lead is None:
+            return found + _read(tx, rows, checks, params, limit=limit - len(found))
+    checks = [*question.checks, *(listing.check for listing in listings if listing != lead)]
+    if len(listings) == 1 and lead.reach is Reach.ROW and lead.id == "listed.id":
+        checks += [lead.condition, STRETCH.format(at="session.created_at", id="session.id")]
+        return _scan(tx, SELECT_SESSION + "WHERE ", checks, "created_at", params, limit=limit)
+    return found + _read(tx, lead.rows, checks, params, limit=limit - len(found))
 
 
-def _step_back(tx: Tx, word: str, until: float, step: int) -> float:
-    """When the session was created that is `step` sessions of this word before `until`."""
-    at = tx.value(STEP_BACK, word=word, until=until, step=step)
-    return -math.inf if at is None else float(at)
+COUNT = "SELECT count(*) FROM (SELECT 1 {source} LIMIT :limit) AS counted"
 
 
-def _with_words(question: Question) -> Question:
-    """The same question with its words as conditions that are checked row by row."""
-    conditions, params = list(question.conditions), dict(question.params)
-    for number, word in enumerate(question.words):
-        name = f"word_{number}"
-        conditions.append(HAS_WORD.format(name=name))
-        params |= {name: word, f"{name}_beyond": _beyond(word)}
-    return question._replace(conditions=tuple(conditions), params=params, words=())
+def _find_short(tx: Tx, listings: Sequence[Listing], params: Mapping[str, Any], at_most: int) -> Listing | None:
+    """The shortest listing, unless it has more rows than that."""
+    limit, shortest = at_most + 1, None
+    for listing in listings:
+        count = tx.value(COUNT.format(source=listing.source), **params, limit=limit)
+        if count < limit:
+            limit, shortest = count, listing
+    return shortest
 
 
-def _beyond(prefix: str) -> str:
-    """The first text after all that begin with `prefix`."""
-    return prefix + "\U0010ffff"
+def _side_by_side(listings: Sequence[Listing], group: int) -> str:
+    """SQL for the sessions that are in all of these; SQLite walks through ordered listings only as far as it must."""
+    if group == RUNNING or ACTIVE not in listings:
+        return " INTERSECT ".join(listing.rows for listing in listings)
+    # Nearly all sessions are in this group: it is shorter to walk through those that are not.
+    others = " INTERSECT ".join(listing.rows for listing in listings if listing != ACTIVE)
+    return f"{others} EXCEPT {RUNNING_NOW.rows}"
+
+
+def _stretch(since: float, before: Key | None) -> dict[str, Any]:
+    until_at, until_id = (math.inf, "") if before is None else before
+    return {"since": since, "until_at": until_at, "until_id": until_id}
+
+
+SPAN = f"""
+    SELECT (SELECT created_at FROM ({ACTIVE.rows} ORDER BY created_at DESC LIMIT 1) AS newest),
+           (SELECT created_at FROM ({ACTIVE.rows} ORDER BY created_at LIMIT 1) AS oldest)
+"""
+
+
+def _stops(tx: Tx, params: Mapping[str, Any]) -> Iterator[float]:
+    """Times to walk back to before looking whether the page is full, further each time: nobody knows where it will be.
+
+    PostgreSQL reads a stretch to its end, however early the page is full.
+    """
+    newest, oldest = tx.one(SPAN, **params) or (None, None)
+    if newest is not None and oldest is not None:
+        yield from (newest - (newest - oldest) * part for part in STRETCHES)
+
+
+# CROSS JOIN keeps SQLite from beginning with another table; to PostgreSQL it is like any join.
+SELECT_FOUND = f"""
+    SELECT {SESSION_COLUMNS}
+      FROM ({{rows}} ORDER BY created_at DESC, id DESC LIMIT :limit) AS found
+           CROSS JOIN sessions AS session CROSS JOIN progression_heads AS head
+     WHERE session.id = found.id AND head.id = session.progression_id
+     ORDER BY session.created_at DESC, session.id DESC
+"""
+CHECKED = "SELECT session.created_at AS created_at, session.id AS id FROM ({rows}) AS session WHERE {checks}"
+
+
+def _read(tx: Tx, rows: str, checks: Sequence[str], params: Mapping[str, Any], *, limit: int) -> list[Session]:
+    """The newest of these rows that pass the checks. Only they are read whole, not all that were looked at."""
+    if checks:
+        rows = CHECKED.format(rows=rows, checks=" AND ".join(checks))
+    return [to_session(row) for row in tx.all(SELECT_FOUND.format(rows=rows), **params, limit=limit)]
+
+
+def list_ended(tx: Tx, question: Question, *, before: Key | None, limit: int) -> list[Session]:
+    """Sessions that have ended, the last one first."""
+    return _list_by(tx, "ended_at", question, "session.ended_at IS NOT NULL", before=before, limit=limit)
+
+
+def list_not_ended(tx: Tx, question: Question, *, before: Key | None, limit: int) -> list[Session]:
+    """Sessions that have no end, newest first."""
+    return _list_by(tx, "created_at", question, "session.ended_at IS NULL", before=before, limit=limit)
+
+
+SELECT_LED = f"""
+    SELECT {SESSION_COLUMNS}
+      FROM ({{rows}}) AS led CROSS JOIN sessions AS session CROSS JOIN progression_heads AS head
+     WHERE session.id = led.id AND head.id = session.progression_id AND
+"""
+
+
+def _list_by(tx: Tx, time: str, question: Question, condition: str, *, before: Key | None, limit: int) -> list[Session]:
+    """Sessions of both groups in the order of one of their times: its index leads, or a short listing does."""
+    params = {**question.params, **_stretch(question.since, None)}
+    conditions = [condition, *_conditions(question)]
+    if before is not None:
+        conditions.append(f"(session.{time}, session.id) < (:before_at, :before_id)")
+        params |= {"before_at": before[0], "before_id": before[1]}
+    lead = _find_short(tx, [*map(_sessions, question.filters), *question.listings], params, FEW_ROWS)
+    select = SELECT_SESSION + "WHERE " if lead is None else SELECT_LED.format(rows=lead.rows)
+    return _scan(tx, select, conditions, time, params, limit=limit)
+
+
+def _conditions(question: Question) -> list[str]:
+    """The whole question, to be asked of one session after another."""
+    listed = [listing.condition for listing in question.listings]
+    return ["session.created_at >= :since", *question.filters, *listed]
+
+
+def _scan(
+    tx: Tx, select: str, conditions: Sequence[str], time: str, params: Mapping[str, Any], *, limit: int
+) -> list[Session]:
+    sql = f"{select} {' AND '.join(conditions)} ORDER BY session.{time} DESC, session.id DESC LIMIT :limit"
+    return [to_session(row) for row in tx.all(sql, **params, limit=limit)]
+
+
+LIST_WITH_LEFTOVERS = f"""
+    SELECT {SESSION_COLUMNS}
+      FROM session_evidence AS evidence CROSS JOIN sessions AS session CROSS JOIN progression_heads AS head
+     WHERE session.id = evidence.session_id AND head.id = session.progression_id
+       AND evidence.leftovers > 0 AND session.is_running = 0
+       AND (evidence.session_created_at, evidence.session_id) < (:until_at, :until_id) AND {{conditions}}
+     ORDER BY evidence.session_created_at DESC, evidence.session_id DESC
+     LIMIT :limit
+"""
+
+
+def list_with_leftovers(tx: Tx, question: Question, *, before: Key | None, limit: int) -> list[Session]:
+    """Ended sessions that left locks or temporary files behind, newest first."""
+    sql = LIST_WITH_LEFTOVERS.format(conditions=" AND ".join(_conditions(question)))
+    params = {**question.params, **_stretch(question.since, before)}
+    return [to_session(row) for row in tx.all(sql, **params, limit=limit)]
