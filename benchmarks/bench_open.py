@@ -18,6 +18,7 @@ PROGRAMS = {
     "start and finish a run": "import lionstudio\nwith lionstudio.record('bench', db={db!r}): pass",
 }
 BARE = "python -c pass"
+BARRED = ("import lionstudio", "lionstudio.open(db)")  # a run costs more: it is shown to be watched
 
 
 def run(*, quick: bool) -> list[measure.Table]:
@@ -40,8 +41,9 @@ def run(*, quick: bool) -> list[measure.Table]:
     for name in PROGRAMS:
         if name != BARE:
             ours = measure.median(found[name])
-            met = measure.verdict(ours / bare <= RATIO_BAR)
-            processes.add(name, ours * 1000, bare * 1000, ours / bare, f"<= {RATIO_BAR:.0f}", met)
+            bar = f"<= {RATIO_BAR:.0f}" if name in BARRED else ""
+            met = measure.verdict(ours / bare <= RATIO_BAR) if bar else ""
+            processes.add(name, ours * 1000, bare * 1000, ours / bare, bar, met)
     inside = measure.Table(
         "open: an existing database within a process, everything imported",
         ("statistic", "ms", "bare sqlite3 ms", "bar", "verdict"),
