@@ -21,8 +21,8 @@ STYLES = {
 PROGRESS_EVERY = 0.1  # seconds
 CONTROL = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0))}  # what would steer the terminal
 STEERING = {0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)}  # … or turn the reading direction round
-HOSTILE = {**CONTROL, **{code: f"\\u{code:04x}" for code in STEERING}}
-HOSTILE_IN_LINES = {code: shown for code, shown in HOSTILE.items() if chr(code) not in "\n\t"}
+HOSTILE = {**CONTROL, **{code: f"\\u{code:04x}" for code in STEERING}, ord("\n"): " ", ord("\t"): " "}
+HOSTILE_IN_LINES = {code: shown for code, shown in HOSTILE.items() if shown != " "}
 
 
 class Column(NamedTuple):
@@ -42,7 +42,8 @@ class Cell(NamedTuple):
 
 def one_line(text: object) -> str:
     """Text from anywhere, safe to print within a line."""
-    return " ".join(str(text).split("\n")).translate(HOSTILE) if not str(text).isprintable() else str(text)
+    text = str(text)
+    return text if text.isprintable() else text.replace("\r\n", " ").translate(HOSTILE)
 
 
 def many_lines(text: object) -> str:
