@@ -4,18 +4,14 @@ from lionstudio.domain.labels import (
     DISPLAY_MAP,
     KIND_LABELS,
     LEGACY_TOOLTIP,
-    NAME_LENGTH,
     SHOW_LABELS,
     SOURCE_LABELS,
     TEAM_LABELS,
     PlayBadges,
-    count_of,
-    display_name,
-    format_duration,
     play_badges,
-    short_id,
     status_label,
 )
+from lionstudio.domain.phrases import NAME_LENGTH, count_of, display_name, format_duration, short_id
 from lionstudio.domain.session import FOREIGN_STATUSES, InvocationKind, SessionStatus, SourceKind
 from lionstudio.domain.show import PlayStatus, ShowStatus
 from lionstudio.domain.team import TeamStatus

@@ -1,12 +1,13 @@
 """What a command is: its words, its options, its help, and the database it was pointed at."""
 
 import argparse
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from importlib import import_module
 from typing import Any, NamedTuple, NoReturn
 
-from lionstudio.cli.output import Console
+from lionstudio.cli.output import Console, terminal_width
 from lionstudio.domain.errors import Invalid
 from lionstudio.recorders.reading import open_to_read
 from lionstudio.services.context import Context
@@ -87,9 +88,19 @@ def run_command(command: Command, words: Sequence[str]) -> int:
         call.close()
 
 
+# Its few words are not translated, and looking for a translation loads `locale` in every command.
+argparse._ = str  # type: ignore[attr-defined]
+
+
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise WrongUsage(f"{self.prog}: {message}.", hint=f"Type: {self.prog} --help")
+
+
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    def __init__(self, prog: str) -> None:
+        # Made for every option, asked for help or not; left to itself it loads `shutil` to find the width.
+        super().__init__(prog, width=terminal_width(sys.stdout) - 2)
 
 
 def build_parser(command: Command) -> argparse.ArgumentParser:
@@ -99,7 +110,7 @@ def build_parser(command: Command) -> argparse.ArgumentParser:
         description=command.summary,
         epilog=command.details or None,
         allow_abbrev=False,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_Formatter,
     )
     for option in command.options:
         settings = dict(option.settings)

@@ -90,7 +90,7 @@ class Console:
             for number, column in enumerate(columns)
         ]
         if self.is_terminal:
-            widths = _fitted(columns, widths, self._width())
+            widths = _fitted(columns, widths, terminal_width(self._stdout))
         self._line(columns, widths, [Cell(column.title, "muted") for column in columns])
         for row in cells:
             self._line(columns, widths, row)
@@ -137,11 +137,13 @@ class Console:
             parts.append(room + painted if column.right else painted + room)
         self.say_data("  ".join(parts).rstrip())
 
-    def _width(self) -> int:
-        try:
-            return max(40, int(os.environ.get("COLUMNS") or os.get_terminal_size(self._stdout.fileno()).columns))
-        except (OSError, ValueError):
-            return 80
+
+def terminal_width(stream: TextIO) -> int:
+    """How many places a line has; 80 where there is no terminal."""
+    try:
+        return max(40, int(os.environ.get("COLUMNS") or os.get_terminal_size(stream.fileno()).columns))
+    except (OSError, ValueError):
+        return 80
 
 
 def width_of(text: str) -> int:

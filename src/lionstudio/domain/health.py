@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
-from lionstudio.domain.labels import count_of, format_duration
+from lionstudio.domain.health_words import Health as Health  # noqa: PLC0414  everyone takes it from here
+from lionstudio.domain.phrases import count_of, format_duration
 from lionstudio.domain.process import HEARTBEAT_EVERY, ProcessLook, ProcessState
 from lionstudio.domain.reasons import EvidenceKind, EvidenceRef, Reason
 from lionstudio.domain.session import RUN_ACTOR, InvocationKind, Session, SessionStatus
@@ -28,17 +29,6 @@ HEARTBEAT_FRESH_FOR = 4 * HEARTBEAT_EVERY  # three may be lost or late before th
 CLOCK_TOLERANCE = 1 * MINUTE  # clocks of two machines differ; more than this is said
 STALE_LOCK_AFTER = 1 * HOUR  # D3: a younger lock may belong to someone who works
 LEFTOVERS_LOOKED_FOR = 7 * DAY  # D3: after that only where some were found before
-
-
-class Health(StrEnum):
-    """How a run is doing (R140)."""
-
-    HEALTHY = "healthy"  # it works, or has ended and left nothing behind
-    IDLE = "idle"  # it lives, or may live, and has been quiet for an hour
-    UNRESPONSIVE = "unresponsive"  # it lives and has been quiet for longer than its kind may be
-    STALE = "stale"  # its process is dead; or cannot be seen, and it has been quiet for too long
-    ORPHANED = "orphaned"  # its process is dead and it never produced anything
-    ZOMBIE = "zombie"  # it has ended and left locks or unfinished files behind
 
 
 class HealthColour(StrEnum):

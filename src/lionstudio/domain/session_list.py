@@ -1,13 +1,11 @@
 """Which sessions a reader asked for, and where the next page begins."""
 
-import base64
-import json
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, NamedTuple
 
 from lionstudio.domain.errors import InvalidRequest
-from lionstudio.domain.health import Health
+from lionstudio.domain.health_words import Health
 from lionstudio.domain.session import InvocationKind, SessionStatus, SourceKind
 from lionstudio.domain.words import parse_word, unknown_word
 
@@ -87,11 +85,17 @@ class Cursor(NamedTuple):
     id: str
 
     def encode(self) -> str:
+        import base64  # most lists fit on one page
+        import json
+
         return base64.urlsafe_b64encode(json.dumps([self.group, self.at, self.id]).encode()).decode().rstrip("=")
 
 
 def decode_cursor(text: str) -> Cursor:
     """A cursor that `encode` made; raises InvalidRequest for anything else."""
+    import base64
+    import json
+
     try:
         group, at, id = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
         return Cursor(int(group), float(at), str(id))

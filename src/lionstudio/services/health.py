@@ -49,18 +49,18 @@ def judge(ctx: Context, session_id: str) -> tuple[Session, HealthVerdict]:
 def judge_many(ctx: Context, tx: Tx, rows: Sequence[Session]) -> dict[str, HealthVerdict]:
     """How each of these runs is doing, for lists."""
     now = ctx.now()
-    return {session.id: classify_health(session, seen, now=now) for session, seen in _glance(tx, rows, now=now)}
+    return {session.id: classify_health(session, seen, now=now) for session, seen in glance(tx, rows, now=now)}
 
 
 def select_by_health(ctx: Context, tx: Tx, rows: Sequence[Session], health: Health) -> list[Session]:
     """Those of these runs that are doing so; who cannot be is not looked at."""
     now = ctx.now()
     likely = [session for session in rows if may_be(session, health, now=now)]
-    seen = _glance(tx, likely, now=now)
+    seen = glance(tx, likely, now=now)
     return [session for session, evidence in seen if derive_health(session, evidence, now=now) is health]
 
 
-def _glance(tx: Tx, rows: Sequence[Session], *, now: float) -> Iterator[tuple[Session, Evidence]]:
+def glance(tx: Tx, rows: Sequence[Session], *, now: float) -> Iterator[tuple[Session, Evidence]]:
     """What can quickly be seen of each: processes now; of what ended runs left behind the last look is good enough."""
     here = machine.here()
     running = [session.id for session in rows if session.status is SessionStatus.RUNNING]

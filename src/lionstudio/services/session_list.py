@@ -4,11 +4,10 @@ import heapq
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from lionstudio.domain.health import Health
+from lionstudio.domain.health_words import Health
 from lionstudio.domain.session import Session
 from lionstudio.domain.session_list import PAGE_LIMIT, Cursor, SessionFilter, Sort, decode_cursor
 from lionstudio.services.context import Context
-from lionstudio.services.health import select_by_health
 from lionstudio.store import session_list
 from lionstudio.store.session_list import NOT_RUNNING, RUNNING, Question
 from lionstudio.store.transaction import Tx
@@ -125,6 +124,8 @@ def _pages(
     """Rows of the health asked for, reading on until there are enough: health is judged outside of the database."""
     if health is None:
         return page(before, limit)
+    from lionstudio.services.health import select_by_health  # a plain list must be quick, and judges nobody
+
     found: list[Session] = []
     while len(found) < limit:
         rows = page(before, PAGE_LIMIT)
