@@ -33,6 +33,10 @@ IN_CREATE, IN_DELETE, IN_DELETE_SELF, IN_MOVE_SELF, IN_ONLYDIR = 0x100, 0x200, 0
 FOLDER_EVENTS = (
     IN_MODIFY | IN_CLOSE_WRITE | IN_MOVED_FROM | IN_MOVED_TO | IN_CREATE | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF
 )
+PIDFD_SIGNAL_PROCESS_GROUP = 4  # sys/pidfd.h
+PROC_PGRP_ONLY = 2  # macOS's sys/proc_info.h
+MOST_PIDS = 65_536
+LOOK_EVERY = 0.05  # seconds, where no death is told
 EVENT_HEADER = 16  # struct inotify_event: watch, mask, cookie, length of the name that follows
 EVENT_BUFFER = 64 * 1024
 
@@ -130,6 +134,92 @@ def watch_death(pid: int) -> int | None:
         return None
 
 
+class HeldProcess:
+    """One process, held so that a signal reaches it or nobody, never a later process that was given its pid."""
+
+    __slots__ = ("_fd", "pid", "start_time")
+
+    def __init__(self, pid: int, start_time: float) -> None:
+        """Raises ProcessLookupError if the process is gone, CannotLook if that cannot be told."""
+        self.pid = pid
+        self.start_time = start_time
+        self._fd = watch_death(pid)
+        try:
+            if not self.is_alive():  # looked at after it was taken hold of: what was held is what is seen
+                raise ProcessLookupError(errno.ESRCH, f"pid {pid} is not that process any more")
+        except BaseException:
+            self.close()
+            raise
+
+    def is_alive(self) -> bool:
+        """Whether the very process still runs."""
+        seen = look_at(self.pid)
+        return seen is not None and seen.start_time == self.start_time and not _has_ended(seen)
+
+    def send(self, number: int) -> None:
+        """Send a signal; raises ProcessLookupError if the process is gone, PermissionError if it may not be sent."""
+        if sys.platform == "linux" and self._fd is not None:
+            import signal
+
+            signal.pidfd_send_signal(self._fd, number)
+            return
+        if not self.is_alive():
+            raise ProcessLookupError(errno.ESRCH, f"pid {self.pid} is gone")
+        os.kill(self.pid, number)
+
+    def send_to_group(self, number: int) -> None:
+        """Send a signal to the whole group that this process leads or led, as long as somebody is in it."""
+        if sys.platform == "linux" and self._fd is not None:
+            import signal
+
+            try:
+                signal.pidfd_send_signal(self._fd, number, None, PIDFD_SIGNAL_PROCESS_GROUP)
+                return
+            except OSError as error:
+                if error.errno != errno.EINVAL:  # before Linux 6.9
+                    raise
+        os.killpg(self.pid, number)
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until the process has ended, but not longer than so; whether it has."""
+        import select
+        import time
+
+        give_up = time.monotonic() + seconds
+        while self.is_alive():
+            left = give_up - time.monotonic()
+            if left <= 0:
+                return False
+            if self._fd is None:
+                time.sleep(min(left, LOOK_EVERY))
+            else:
+                select.select([self._fd], [], [], left)
+        return True
+
+    def close(self) -> None:
+        """Let go; calling it again does no harm."""
+        fd, self._fd = self._fd, None
+        if fd is not None:
+            os.close(fd)
+
+    def __enter__(self) -> HeldProcess:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def list_group(group: int) -> list[SeenProcess]:
+    """The living processes of a process group, as far as this system shows them."""
+    seen = []
+    for pid in _group_pids(group):
+        with suppress(CannotLook):
+            found = look_at(pid)
+            if found is not None and not _has_ended(found):
+                seen.append(found)
+    return seen
+
+
 class FolderWatch:
     """Tells when files in one folder are written, created, renamed or deleted. Not its subfolders."""
 
@@ -212,6 +302,30 @@ def sync_folder(path: str | os.PathLike[str]) -> None:
             raise
     finally:
         os.close(fd)
+
+
+def _has_ended(seen: SeenProcess) -> bool:
+    from lionstudio.domain.process import ENDED_STATES
+
+    return seen.state in ENDED_STATES
+
+
+def _group_pids(group: int) -> list[int]:
+    if sys.platform == "darwin":
+        import ctypes
+
+        pids = (ctypes.c_int * MOST_PIDS)()
+        libproc = ctypes.CDLL("/usr/lib/libproc.dylib", use_errno=True)
+        size = libproc.proc_listpids(PROC_PGRP_ONLY, group, pids, ctypes.sizeof(pids))
+        return [pid for pid in pids[: max(0, size) // ctypes.sizeof(ctypes.c_int)] if pid > 0]
+    found = []
+    for name in os.listdir("/proc") if sys.platform == "linux" else ():
+        if name.isdigit():
+            with suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:
+                stat = file.read()
+                if int(stat[stat.rindex(b")") + 1 :].split()[2]) == group:
+                    found.append(int(name))
+    return found
 
 
 def _host() -> str | None:

@@ -9,6 +9,7 @@ from lionstudio.domain.session import (
     ADMIN_TARGETS,
     TERMINAL_STATUSES,
     SessionStatus,
+    exit_code_of,
     require_move,
     status_from_exit_code,
     status_from_foreign,
@@ -100,3 +101,26 @@ def test_a_word_that_says_nothing_we_know_means_legacy(word):
 )
 def test_duration_is_computed_from_start_and_end(status, started_at, ended_at, expected):
     assert make_session(status, started_at=started_at, ended_at=ended_at).duration_ms == expected
+
+
+@pytest.mark.parametrize(
+    ("status", "exit_code", "expected"),
+    [
+        ("completed", None, 0),
+        ("completed", 3, 0),
+        ("failed", None, 1),
+        ("failed", 0, 1),
+        ("failed", 3, 3),
+        ("failed", -9, 137),
+        ("failed", 70_000, 1),
+        ("timed_out", None, 124),
+        ("timed_out", 0, 124),
+        ("aborted", None, 130),
+        ("aborted", 129, 129),
+        ("cancelled", None, 143),
+        ("cancelled", -15, 143),
+        (None, None, 1),
+    ],
+)
+def test_the_exit_code_that_says_how_a_run_ended(status, exit_code, expected):
+    assert exit_code_of(make_session(status=status, exit_code=exit_code)) == expected

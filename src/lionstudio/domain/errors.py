@@ -13,6 +13,7 @@
     │   ├── IllegalTransition        a status change the lifecycle does not allow
     │   ├── SessionIsHealthy         an operator tried to end a run that is well
     │   ├── ProcessIsAlive           … or one that is quiet, while its process lives
+    │   ├── CannotKill               a run's process that cannot be ended from here
     │   ├── Refused                  several runs, some of which cannot be changed; lists each with its reason
     │   ├── Ambiguous                what was typed may mean several things
     │   ├── ForkOutOfRange           a fork position the branch does not have
@@ -158,6 +159,12 @@ class ProcessIsAlive(Conflict):
     """The run is quiet, but its process lives and may still write."""
 
     code = "process_is_alive"
+
+
+class CannotKill(Conflict):
+    """The process of the run cannot be ended from here."""
+
+    code = "cannot_kill"
 
 
 class Refused(Conflict):

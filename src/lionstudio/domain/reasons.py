@@ -24,6 +24,7 @@ REASON_CODES: Mapping[str, str] = {
     "run.aborted.hangup": "The terminal of the run was closed (SIGHUP).",
     "run.cancelled.terminated": "The run was told to stop (SIGTERM).",
     "run.cancelled.task": "The task that recorded the run was cancelled.",
+    "run.cancelled.killed": "An operator ended the run's process, and the run with it.",
     "run.ended.by_operator": "An operator gave the run its final status.",
     "run.ended.unexplained": "The run has a final status, and what ended it was not recorded.",
     "run.ended.late_report": "The run reported its own end after an operator had ended it; the status stayed.",

@@ -64,6 +64,15 @@ EXIT_CODES: Mapping[int, SessionStatus] = {
     130: SessionStatus.ABORTED,  # SIGINT: a person
     143: SessionStatus.CANCELLED,  # SIGTERM: orchestrator or admin
 }
+# The other way round, for who waits for a run. A legacy run never said how it ended, which is no success.
+STATUS_EXIT_CODES: Mapping[SessionStatus | None, int] = {
+    None: 1,
+    SessionStatus.COMPLETED: 0,
+    SessionStatus.FAILED: 1,
+    SessionStatus.TIMED_OUT: 124,
+    SessionStatus.ABORTED: 130,
+    SessionStatus.CANCELLED: 143,
+}
 
 
 class Session(NamedTuple):
@@ -117,6 +126,16 @@ def require_move(before: SessionStatus | None, after: SessionStatus) -> None:
 def status_from_exit_code(exit_code: int) -> SessionStatus:
     """What a process's exit code says about its run (D2). A negative code is a signal, as `subprocess` reports it."""
     return EXIT_CODES.get(128 - exit_code if exit_code < 0 else exit_code, SessionStatus.FAILED)
+
+
+def exit_code_of(session: Session) -> int:
+    """How a shell says the way a run ended: by the run's own exit code, unless that contradicts its status."""
+    assert session.status is not SessionStatus.RUNNING
+    own = session.exit_code or 0
+    shell_code = 128 - own if own < 0 else own
+    if session.status is SessionStatus.COMPLETED or not 0 < shell_code < 256:
+        return STATUS_EXIT_CODES[session.status]
+    return shell_code
 
 
 def status_from_foreign(word: str | None) -> SessionStatus | None:

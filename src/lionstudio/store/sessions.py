@@ -97,6 +97,16 @@ def list_by_prefix(tx: Tx, prefix: str, *, limit: int) -> list[Session]:
     return [to_session(row) for row in rows]
 
 
+LIST_CHILDREN = (
+    SELECT_SESSION + "WHERE session.parent_session_id = :session_id ORDER BY session.created_at, session.id LIMIT :limit"
+)
+
+
+def list_children(tx: Tx, session_id: str, *, limit: int) -> list[Session]:
+    """Sessions that this one started, oldest first."""
+    return [to_session(row) for row in tx.all(LIST_CHILDREN, session_id=session_id, limit=limit)]
+
+
 INSERT_SESSION = """
     INSERT INTO sessions (
         id, created_at, updated_at, node_metadata, name, "user", progression_id, first_msg_id, last_msg_id,

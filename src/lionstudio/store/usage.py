@@ -1,5 +1,7 @@
 """What a session consumed, by model."""
 
+from collections.abc import Sequence
+
 from lionstudio.domain.usage import Usage
 from lionstudio.store.texts import text_in
 from lionstudio.store.transaction import Tx
@@ -26,6 +28,13 @@ LIST_USAGE = """
 """
 
 
+LIST_TOTALS = """
+    SELECT session_id, sum(input_tokens), sum(cache_read_tokens), sum(cache_write_tokens), sum(output_tokens),
+           sum(reasoning_tokens), sum(cost_usd)
+      FROM session_usage WHERE session_id IN ({ids}) GROUP BY session_id
+"""
+
+
 def add(tx: Tx, session_id: str, model: str, usage: Usage) -> None:
     """Add to what a session consumed of a model."""
     tx.run(
@@ -44,3 +53,12 @@ def add(tx: Tx, session_id: str, model: str, usage: Usage) -> None:
 def by_model(tx: Tx, session_id: str) -> dict[str, Usage]:
     """A session's usage, model by model."""
     return {row[0]: Usage(*row[1:]) for row in tx.all(LIST_USAGE, session_id=session_id)}
+
+
+def totals(tx: Tx, session_ids: Sequence[str]) -> dict[str, Usage]:
+    """What each of these sessions consumed of all models together; nothing for those that reported nothing."""
+    if not session_ids:
+        return {}
+    params = {f"id_{number}": session_id for number, session_id in enumerate(session_ids)}
+    rows = tx.all(LIST_TOTALS.format(ids=", ".join(f":{name}" for name in params)), **params)
+    return {row[0]: Usage(*map(int, row[1:6]), cost_usd=row[6]) for row in rows}

@@ -1,0 +1,68 @@
+"""What a message says, as text for people to read."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from lionstudio.domain.conversation import Message, MessageKind
+
+# Where each kind keeps what was said, in lionagi's shapes.
+_SPOKEN: Mapping[MessageKind, str] = {
+    MessageKind.SYSTEM: "system_message",
+    MessageKind.USER: "instruction",
+    MessageKind.ASSISTANT: "assistant_response",
+}
+
+_NOTHING: tuple[Any, ...] = (None, "", [], {})
+
+
+def text_of(message: Message) -> str:
+    """All that a message says; content of an unknown shape is shown as JSON."""
+    content, kind = message.content, message.kind
+    if isinstance(content, Mapping):
+        if kind in _SPOKEN and _SPOKEN[kind] in content:
+            return _spoken(content, _SPOKEN[kind])
+        if kind is MessageKind.TOOL_CALL and "function" in content:
+            return f"{plain(content['function'])}({_arguments(content.get('arguments'))})"
+        if kind is MessageKind.TOOL_RESULT and "output" in content:
+            return _result(content)
+    return plain(content)
+
+
+def error_text(message: Message) -> str:
+    """What a failed tool said about it."""
+    content = message.content
+    if not isinstance(content, Mapping):
+        return plain(content)
+    error = content.get("error")
+    return plain(content.get("output")) if error is True else plain(error)
+
+
+def plain(value: Any) -> str:
+    """A value as text: text as it is, anything else as JSON."""
+    if isinstance(value, str):
+        return value
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except ValueError:  # an integer that Python refuses to print
+        return "(a number of more than 4,300 digits)"
+
+
+def _spoken(content: Mapping[str, Any], key: str) -> str:
+    """What was said, then whatever was given with it."""
+    rest = [f"{name}: {plain(value)}" for name, value in content.items() if name != key and value not in _NOTHING]
+    return "\n".join([plain(content[key]), *rest])
+
+
+def _arguments(arguments: Any) -> str:
+    if isinstance(arguments, Mapping):
+        return ", ".join(f"{name}={plain(value)}" for name, value in arguments.items())
+    return "" if arguments is None else plain(arguments)
+
+
+def _result(content: Mapping[str, Any]) -> str:
+    output, error = content.get("output"), content.get("error")
+    said = "" if output is None else plain(output)
+    if not error:
+        return said
+    return f"error: {said}" if error is True else "\n".join(filter(None, (f"error: {plain(error)}", said)))

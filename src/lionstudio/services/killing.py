@@ -1,0 +1,297 @@
+"""Ending the process of a run: planned first, proved afterwards, and written down with who did it and why."""
+
+import os
+import signal
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple, NoReturn
+
+from lionstudio import machine
+from lionstudio.domain.change import Topic
+from lionstudio.domain.errors import CannotKill, Error, IllegalTransition, InvalidRequest, Unauthorized
+from lionstudio.domain.labels import status_label
+from lionstudio.domain.process import ProcessLook, ProcessRecord, ProcessRole, ProcessState, SeenProcess
+from lionstudio.domain.session import RUN_ACTOR, Session, SessionStatus
+from lionstudio.services import sessions
+from lionstudio.services.admin import add_event, keep_history
+from lionstudio.services.change_feed import newest_number
+from lionstudio.services.context import Context
+from lionstudio.services.following import follow_sessions
+from lionstudio.services.health import _look_at as look_at_process
+from lionstudio.store import processes
+from lionstudio.store import sessions as session_rows
+
+REASON_CODE = "run.cancelled.killed"
+GRACE = 10.0  # seconds between SIGTERM and SIGKILL
+LONGEST_GRACE = 24 * 3600.0
+KILL_PATIENCE = 10.0  # seconds after SIGKILL: only a process that waits for a disk needs as long
+RECORDER_PATIENCE = 5.0  # seconds in which a recorder that lives may write how the run ended
+
+
+class KillPlan(NamedTuple):
+    """Which process would be told to end."""
+
+    session: Session
+    process: ProcessRecord
+    group: tuple[int, ...] | None  # who is in the group now, where all of it is told; else only that one process is
+    sentence: str  # how we know that it is the run's process
+
+
+class Killed(NamedTuple):
+    """A run whose process is gone."""
+
+    session: Session  # as it is afterwards
+    plan: KillPlan
+    signals: tuple[str, ...]
+    proof: str
+    ended_by_itself: bool  # its own recorder wrote the end
+    event_id: str
+
+
+def plan_kill(ctx: Context, session_id: str) -> KillPlan:
+    """What `kill` would do; raises SessionNotFound, IllegalTransition if the run has ended, or CannotKill."""
+    with ctx.db.read() as tx:
+        session = sessions.get(tx, session_id)
+        recorded = processes.list_of_session(tx, session_id)
+    if session.status is not SessionStatus.RUNNING:
+        raise IllegalTransition(
+            f"The run {session.id} has ended: {status_label(session.status)}.",
+            hint=f"There is nothing to kill. See how it ended: li runs show {session.id}",
+        )
+    here = machine.here()
+    looks = [(record, look_at_process(record, here)) for record in recorded]
+    process, look = _choose(session, looks)
+    if process.pid == os.getpid():
+        raise CannotKill("This very process records the run.", hint="End the run instead: run.finish(…)")
+    return KillPlan(session, process, _find_group(process), look.sentence)
+
+
+def kill(ctx: Context, plan: KillPlan, *, actor: str, reason: str | None = None, grace: float = GRACE) -> Killed:
+    """Carry a plan out: SIGTERM, SIGKILL after `grace` seconds, proof, and the run's end if it wrote none itself.
+
+    Raises CannotKill if the process is not the planned one any more or does not die, Unauthorized if it is somebody
+    else's. What was done is written down in any case.
+    """
+    if not 0 <= grace <= LONGEST_GRACE:
+        raise InvalidRequest("The grace must be between 0 seconds and a day.")
+    if not actor.strip() or actor == RUN_ACTOR:
+        raise InvalidRequest("Who ends the run must be known.")
+    before = newest_number(ctx)
+    sent: list[str] = []
+    try:
+        with _Target(plan) as target:
+            _end_process(target, sent, grace=grace)
+        look = look_at_process(plan.process, machine.here())
+        if look.state is not ProcessState.DEAD:
+            raise CannotKill(f"The process was told to end, but that it is gone is not proved. {look.sentence}")
+        _let_recorder_finish(ctx, plan, after=before)
+    except BaseException as error:
+        if sent:
+            _write_down_failure(ctx, plan, sent, error, actor=actor, reason=reason)
+        raise
+    return _write_down(ctx, plan, sent, look.sentence, actor=actor, reason=reason)
+
+
+def _choose(session: Session, looks: Sequence[tuple[ProcessRecord, ProcessLook]]) -> tuple[ProcessRecord, ProcessLook]:
+    """The process to end: the agent's, or that of the recorder where no agent lives."""
+    ordered = sorted(looks, key=lambda pair: pair[0].role is not ProcessRole.AGENT)
+    for process, look in ordered:
+        if look.state is not ProcessState.DEAD:
+            if look.state is ProcessState.UNKNOWN:
+                _refuse_unknown(session, process, look)
+            return process, look
+    if not ordered:
+        raise CannotKill(
+            f"No process was recorded for the run {session.id}.", hint="End it where it was started; then the run ends."
+        )
+    raise CannotKill(
+        f"The process of the run {session.id} is gone already. {ordered[0][1].sentence}",
+        hint="No signal was sent. End runs whose process is gone: li state doctor --transition-stale",
+    )
+
+
+def _refuse_unknown(session: Session, process: ProcessRecord, look: ProcessLook) -> NoReturn:
+    here, there = machine.here(), process.place
+    if there.host is not None and there.host != here.host:
+        way_on = f"Type it on that machine: li runs kill {session.id}"
+    elif there.pid_namespace is not None and there.pid_namespace != here.pid_namespace:
+        way_on = f"Type it in the container that it runs in: li runs kill {session.id}"
+    else:
+        way_on = f"Look at pid {process.pid} yourself, and end it if it is the run's."
+    raise CannotKill(f"It cannot be told which process belongs to the run {session.id}. {look.sentence}", hint=way_on)
+
+
+def _find_group(process: ProcessRecord) -> tuple[int, ...] | None:
+    """Who is in the process's group, if all of it is the run's. A group that it does not lead is left alone."""
+    if not process.owns_group or process.pgid != process.pid or _group_of(process.pid) != process.pid:
+        return None
+    if os.getpgid(0) == process.pgid:
+        raise CannotKill(
+            "This command runs in the process group of the run, and would end itself.",
+            hint="Type it outside of the run, in another terminal.",
+        )
+    return tuple(sorted(seen.pid for seen in machine.list_group(process.pid)))
+
+
+def _group_of(pid: int) -> int | None:
+    try:
+        return os.getpgid(pid)
+    except OSError:
+        return None
+
+
+class _Target:
+    """The process, and its group where all of that is told, held so that no signal reaches anyone else."""
+
+    def __init__(self, plan: KillPlan) -> None:
+        """Raises CannotKill if what was planned is not there any more."""
+        self._held = _take_hold(plan)
+        self._whole_group = plan.group is not None
+        self._known: set[SeenProcess] = set()
+        if self._whole_group and self._list_group() is None:
+            self._held.close()
+            raise CannotKill(f"pid {self._held.pid} changed its process group.", hint="Nothing was done. Try again.")
+
+    def send(self, number: int) -> None:
+        """Raises ProcessLookupError if nobody is left, PermissionError if the signal may not be sent."""
+        if not self._whole_group:
+            self._held.send(number)
+        elif self._list_group():
+            self._held.send_to_group(number)
+        else:
+            raise ProcessLookupError
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for the end of everyone, but not longer than so; whether all are gone."""
+        give_up = time.monotonic() + seconds
+        if not self._held.wait(seconds):
+            return False
+        while left := self.list_left():
+            pid, start_time, _ = left[0]
+            if start_time is None:
+                return False  # this system does not let us wait for it
+            with suppress(ProcessLookupError), machine.HeldProcess(pid, start_time) as member:
+                if not member.wait(give_up - time.monotonic()):
+                    return False
+        return True
+
+    def list_left(self) -> list[SeenProcess]:
+        """Who still lives."""
+        if self._whole_group:
+            return self._list_group() or []
+        return [SeenProcess(self._held.pid, self._held.start_time)] if self._held.is_alive() else []
+
+    def _list_group(self) -> list[SeenProcess] | None:
+        """Who is in the group now. Its number can be given to others only after the last one of it is gone, so it is
+        ours as long as somebody whom we knew is in it."""
+        found = [seen._replace(state=None) for seen in machine.list_group(self._held.pid)]
+        if not self._known:
+            if (self._held.pid, self._held.start_time) not in {(seen.pid, seen.start_time) for seen in found}:
+                return None
+        elif self._known.isdisjoint(found):
+            return None
+        self._known.update(found)
+        return found
+
+    def __enter__(self) -> "_Target":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._held.close()
+
+
+def _take_hold(plan: KillPlan) -> machine.HeldProcess:
+    process = plan.process
+    assert process.start_time is not None  # without it nobody would have called it alive
+    try:
+        return machine.HeldProcess(process.pid, process.start_time)
+    except ProcessLookupError:
+        raise CannotKill(
+            f"pid {process.pid} ended before it was told to.",
+            hint=f"No signal was sent: li runs show {plan.session.id}",
+        ) from None
+    except machine.CannotLook as error:
+        raise CannotKill(f"pid {process.pid} cannot be looked at: {error.strerror}.") from error
+
+
+def _end_process(target: _Target, sent: list[str], *, grace: float) -> None:
+    for number, patience in ((signal.SIGTERM, grace), (signal.SIGKILL, KILL_PATIENCE)):
+        try:
+            target.send(number)
+            sent.append(number.name)
+            if target.wait(patience):
+                return
+        except ProcessLookupError:
+            return  # everyone has ended meanwhile
+        except machine.CannotLook as error:
+            raise CannotKill(f"Whether the process is gone cannot be seen: {error.strerror}.") from error
+        except PermissionError as error:
+            raise Unauthorized(
+                "The process belongs to another account, which does not let you end it.",
+                hint="Type it as that account, or as root.",
+            ) from error
+    left = ", ".join(f"pid {seen.pid}" for seen in target.list_left())
+    raise CannotKill(
+        f"{left} did not end within {KILL_PATIENCE:.0f} seconds after SIGKILL.",
+        hint="Such a process waits for a disk or a device; it ends when that answers.",
+    )
+
+
+def _let_recorder_finish(ctx: Context, plan: KillPlan, *, after: int) -> None:
+    """Give a recorder that outlives its agent the time to write how the run ended."""
+    here, session_id = machine.here(), plan.session.id
+    others = [record for record in sessions.list_processes(ctx, session_id) if record.pid != plan.process.pid]
+    if not any(look_at_process(record, here).state is ProcessState.ALIVE for record in others):
+        return
+    until = time.monotonic() + RECORDER_PATIENCE
+    for _ in follow_sessions(ctx, {session_id}, after=after, quiet=RECORDER_PATIENCE, until=until):
+        if sessions.get_session(ctx, session_id).status is not SessionStatus.RUNNING:
+            return
+
+
+def _write_down(
+    ctx: Context, plan: KillPlan, sent: Sequence[str], proof: str, *, actor: str, reason: str | None
+) -> Killed:
+    """The audit row, and the end of the run unless its recorder wrote one: that one stays."""
+    with ctx.db.write() as tx:
+        now = ctx.now()
+        before = sessions.get(tx, plan.session.id, lock=True)
+        ended_by_itself = before.status is not SessionStatus.RUNNING
+        facts = {**_facts(plan, sent, reason), "proof": proof, "ended_by_itself": ended_by_itself}
+        if not ended_by_itself:
+            session_rows.end(
+                tx, before.id, status=SessionStatus.CANCELLED, at=now, exit_code=None, actor=actor, reason=REASON_CODE
+            )
+            keep_history(
+                ctx, tx, "session", before.id,
+                before=before.status, after=SessionStatus.CANCELLED, at=now, actor=actor, reason=REASON_CODE,
+                sentence=reason, evidence=facts,
+            )  # fmt: skip
+        event = add_event(ctx, tx, "kill", target_id=before.id, details=facts, actor=actor)
+        tx.tell(Topic.SESSION, before.id, session_id=before.id, at=now)
+        session = sessions.get(tx, before.id)
+    return Killed(session, plan, tuple(sent), proof, ended_by_itself, event.id)
+
+
+def _write_down_failure(
+    ctx: Context, plan: KillPlan, sent: Sequence[str], error: BaseException, *, actor: str, reason: str | None
+) -> None:
+    what = error.message if isinstance(error, Error) else f"It was interrupted ({type(error).__name__})."
+    with ctx.db.write() as tx:
+        facts = {**_facts(plan, sent, reason), "failed": what}
+        add_event(ctx, tx, "kill", target_id=plan.session.id, details=facts, actor=actor)
+
+
+def _facts(plan: KillPlan, sent: Sequence[str], reason: str | None) -> dict[str, Any]:
+    process = plan.process
+    return {
+        "reason": reason,
+        "signals": list(sent),
+        "pid": process.pid,
+        "start_time": process.start_time,
+        "role": process.role.value,
+        "command": process.command,
+        "host": process.place.host,
+        "group": None if plan.group is None else list(plan.group),
+    }

@@ -1,0 +1,159 @@
+"""Runs as people look at them: what a list shows of each, and one in full."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from lionstudio import machine
+from lionstudio.domain.activity import Activity, derive_activity, derive_branch_activity
+from lionstudio.domain.audit import AdminEvent, StatusTransition
+from lionstudio.domain.conversation import Branch, Message, MessageKind, is_tool_error, tool_of
+from lionstudio.domain.health import HealthVerdict
+from lionstudio.domain.labels import display_name, short_id
+from lionstudio.domain.message_text import error_text, text_of
+from lionstudio.domain.process import ProcessLook, ProcessRecord
+from lionstudio.domain.session import Session, SessionStatus
+from lionstudio.domain.state import NormalizedState, derive_session_state
+from lionstudio.domain.usage import NO_USAGE, Usage
+from lionstudio.services import health, sessions
+from lionstudio.services.context import Context
+from lionstudio.services.health import _look_at as look_at_process
+from lionstudio.store import audit, branches, processes, progressions, shows, usage
+from lionstudio.store import sessions as session_rows
+from lionstudio.store.shows import PlayWithTopic
+from lionstudio.store.transaction import Tx
+
+CHILDREN_SHOWN = 100
+EVENTS_SHOWN = 100
+NAMED_BY_FIRST = 3  # messages among which an unnamed run's instruction is looked for: a system prompt may come first
+
+
+class SessionSummary(NamedTuple):
+    """What a list shows of a run."""
+
+    session: Session
+    display_name: str
+    verdict: HealthVerdict
+    state: NormalizedState
+    activity: Activity | None
+    usage: Usage
+
+
+class ToolErrors(NamedTuple):
+    """Times that one tool failed in the same way."""
+
+    tool: str | None
+    sentence: str
+    times: int
+    last_at: float
+    last_message_id: str
+
+
+class SessionDetail(NamedTuple):
+    """One run in full."""
+
+    summary: SessionSummary
+    branches: tuple[tuple[Branch, Activity | None], ...]  # each with what it waits for, while the run runs
+    tool_errors: tuple[ToolErrors, ...]
+    usage: dict[str, Usage]
+    processes: tuple[tuple[ProcessRecord, ProcessLook], ...]
+    plays: tuple[PlayWithTopic, ...]
+    parent: Session | None
+    children: tuple[Session, ...]
+    history: tuple[StatusTransition, ...]
+    events: tuple[AdminEvent, ...]  # what operators did to it, newest first
+
+
+def summarise(ctx: Context, rows: Sequence[Session]) -> list[SessionSummary]:
+    """What a list shows of each of these runs."""
+    with ctx.db.read() as tx:
+        verdicts = health.judge_many(ctx, tx, rows)
+        used = usage.totals(tx, [session.id for session in rows])
+        return [_summary(tx, session, verdicts[session.id], used.get(session.id, NO_USAGE)) for session in rows]
+
+
+def get_detail(ctx: Context, session_id: str) -> SessionDetail:
+    """One run in full, its process looked at now; raises SessionNotFound."""
+    session, verdict = health.judge(ctx, session_id)
+    here = machine.here()
+    with ctx.db.read() as tx:
+        used = usage.by_model(tx, session_id)
+        open_calls = branches.list_open_calls(tx, session_id)
+        is_running = session.status is SessionStatus.RUNNING
+        parent_id = session.parent_session_id
+        return SessionDetail(
+            summary=_summary(tx, session, verdict, _sum(used.values())),
+            branches=tuple(
+                (branch, derive_branch_activity(branch, open_calls) if is_running else None)
+                for branch in branches.list_in_session(tx, session_id)
+            ),
+            tool_errors=tuple(group_tool_errors(progressions.list_tool_messages(tx, session_id))),
+            usage=used,
+            processes=tuple(
+                (record, look_at_process(record, here)) for record in processes.list_of_session(tx, session_id)
+            ),
+            plays=tuple(shows.list_plays_of_session(tx, session_id)),
+            parent=None if parent_id is None else session_rows.find(tx, parent_id),
+            children=tuple(session_rows.list_children(tx, session_id, limit=CHILDREN_SHOWN)),
+            history=tuple(audit.list_transitions(tx, "session", session_id)),
+            events=tuple(audit.list_events(tx, target_id=session_id, before=None, limit=EVENTS_SHOWN)),
+        )
+
+
+def group_tool_errors(messages: Iterable[Message]) -> list[ToolErrors]:
+    """The failures among tool messages: same tool and same first line together, the most frequent first."""
+    found: dict[tuple[str | None, str], ToolErrors] = {}
+    for message in messages:
+        if is_tool_error(message):
+            tool = tool_of(message.content)
+            sentence = next((line.strip() for line in error_text(message).splitlines() if line.strip()), "")
+            before = found.get((tool, sentence))
+            times = 1 if before is None else before.times + 1
+            found[tool, sentence] = ToolErrors(tool, sentence, times, message.created_at, message.id)
+    return sorted(found.values(), key=lambda errors: -errors.times)
+
+
+def name_of(ctx: Context, session: Session) -> str:
+    """The best name people have for a run."""
+    with ctx.db.read() as tx:
+        return _name(tx, session)
+
+
+class Stretch(NamedTuple):
+    """Messages of a run that follow each other, each with the branches it stands in."""
+
+    messages: tuple[Message, ...]
+    branch_ids: dict[str, tuple[str, ...]]
+
+
+def read_stretch(ctx: Context, session_id: str, *, after: int, limit: int) -> Stretch:
+    """A run's messages from position `after` + 1; raises SessionNotFound."""
+    with ctx.db.read() as tx:
+        sessions.get(tx, session_id)
+        found = progressions.list_in_session(tx, session_id, after=after, limit=limit)
+        places = progressions.list_places(tx, session_id, after=after, limit=limit)
+    return Stretch(tuple(found), {id: tuple(branch for branch, _ in places.get(id, ())) for id in places})
+
+
+def _summary(tx: Tx, session: Session, verdict: HealthVerdict, used: Usage) -> SessionSummary:
+    activity = None
+    if session.status is SessionStatus.RUNNING:
+        own, calls = branches.list_in_session(tx, session.id), branches.list_open_calls(tx, session.id)
+        activity = derive_activity(session, own, calls)
+    state = derive_session_state(session, verdict)
+    return SessionSummary(session, _name(tx, session), verdict, state, activity, used)
+
+
+def _name(tx: Tx, session: Session) -> str:
+    name = display_name(session)
+    if name != short_id(session.id) or session.message_count == 0:
+        return name
+    first = progressions.list_in_session(tx, session.id, after=0, limit=NAMED_BY_FIRST)
+    instruction = next((text_of(message) for message in first if message.kind is MessageKind.USER), None)
+    return display_name(session, first_instruction=instruction)
+
+
+def _sum(parts: Iterable[Usage]) -> Usage:
+    total = NO_USAGE
+    for part in parts:
+        total = total.plus(part)
+    return total
