@@ -148,7 +148,7 @@ def move_play(
         before = _get_play(tx, show, name)
         require_play_move(before.status, status)
         after = before._replace(status=status, **_checked_play(tx, facts))
-        return _store_play(
+        return store_play(
             ctx, tx, show, before, after, actor=actor, reason=reason, sentence=sentence, evidence=evidence
         )
 
@@ -290,10 +290,10 @@ def _put_play(ctx: Context, tx: Tx, show: Show, name: str, facts: PlayFacts, *, 
     now = ctx.now()
     known = before or Play(ctx.new_id(), show.id, name, created_at=now, updated_at=now)
     after = known._replace(**_checked_play(tx, facts))
-    return _store_play(ctx, tx, show, before, after, actor=actor, reason=reason)
+    return store_play(ctx, tx, show, before, after, actor=actor, reason=reason)
 
 
-def _store_play(
+def store_play(
     ctx: Context,
     tx: Tx,
     show: Show,
@@ -301,10 +301,11 @@ def _store_play(
     after: Play,
     *,
     actor: str,
-    reason: str | None,
+    reason: str | None = None,
     sentence: str | None = None,
     evidence: Mapping[str, Any] | None = None,
 ) -> Play:
+    """Store a play within a transaction, with its history and its news; one that is as before is neither."""
     after = shows.play_as_stored(after)
     if after == before:
         return after

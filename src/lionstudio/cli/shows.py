@@ -1,0 +1,57 @@
+"""Shows in the terminal."""
+
+import os
+from contextlib import nullcontext
+from typing import Any
+
+from lionstudio.cli.command import Call
+from lionstudio.cli.reports import print_report
+from lionstudio.importers.report import ImportReport
+from lionstudio.services.show_sync import Difference
+
+UNSAID = {"id", "show_id", "created_at", "updated_at", "sort_order"}  # fields that say nothing to a person
+LONGEST_VALUE = 60
+
+
+def import_shows(call: Call) -> int:
+    """li state import-shows"""
+    from lionstudio.importers.show_folders import import_show_folders
+    from lionstudio.services.rehearsal import open_rehearsal
+
+    usual = call.settings.shows_folder
+    if not call.args.folder and not os.path.exists(usual):
+        call.out.say(f"There is no folder {usual}. If shows are elsewhere: li state import-shows FOLDER")
+        return print_report(call, ImportReport({"shows": 0, "plays": 0}), changes=())
+    target = open_rehearsal(call.settings) if call.args.dry_run else nullcontext(call.ctx_made)
+    with target as ctx, call.out.progress("Shows") as step:
+        found = import_show_folders(ctx, call.args.folder or usual, step=step)
+    changes = [describe(difference) for difference in found.differences]
+    if call.args.dry_run and not call.out.as_json:
+        for change in changes:
+            call.out.say_data(change)
+    code = print_report(call, found.report, changes=changes, problem_word="Problem")
+    if not found.report.counts["shows"]:
+        call.out.say("No show was found. A show is a folder with a _show.md, and a folder for each play.")
+    elif call.args.dry_run:
+        call.out.say("Nothing was changed: without --dry-run this is what would be.")
+    elif not changes:
+        call.out.say("Nothing is new.")
+    return code
+
+
+def describe(difference: Difference) -> str:
+    """A difference in one line: `ledger / schema: status running -> merged`."""
+    from lionstudio.cli.output import one_line
+
+    thing = difference.topic if difference.play is None else f"{difference.topic} / {difference.play}"
+    if difference.is_new:
+        return one_line(f"{thing}: new")
+    said = [f"{name} {_shown(old)} -> {_shown(new)}" for name, old, new in difference.fields if name not in UNSAID]
+    return one_line(f"{thing}: {', '.join(said) or 'order'}")
+
+
+def _shown(value: Any) -> str:
+    if value is None or value == ():
+        return "nothing"
+    text = ", ".join(value) if isinstance(value, tuple) else str(value)
+    return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + "…"
