@@ -1,0 +1,136 @@
+"""Agents and playbooks, which are files and stay files (R31): read, never stored.
+
+Their YAML is only taken apart, never built: a name or a model is text, and nothing that a file says can make objects,
+grow without bounds by its anchors, or keep us busy for long. ADR 0021
+"""
+
+import os
+from collections.abc import Iterator
+from enum import Enum
+from typing import NamedTuple
+
+from lionstudio.domain.errors import InvalidContent
+from lionstudio.importers.small_files import read_text
+
+LARGEST = 256 * 1024  # bytes
+MARK = "---"
+
+
+class Kind(Enum):
+    """What is described, and how the names of its files end. Longer endings first: they hold the shorter ones."""
+
+    AGENT = ("agents", (".md",))
+    PLAYBOOK = ("playbooks", (".playbook.yaml", ".playbook.yml", ".yaml", ".yml"))
+
+    @property
+    def folder(self) -> str:
+        return self.value[0]
+
+    @property
+    def endings(self) -> tuple[str, ...]:
+        return self.value[1]
+
+
+class Described(NamedTuple):
+    """One agent or playbook as its file describes it."""
+
+    name: str
+    path: str
+    description: str | None = None
+    model: str | None = None
+    text: str | None = None  # None: it cannot be read
+    problem: str | None = None
+
+
+def list_described(home: str, kind: Kind) -> list[Described]:
+    """Every agent or playbook under `home`, by name. A file that cannot be read is there with its problem."""
+    return [_read(name, path, kind) for name, path in sorted(_find(os.path.join(home, kind.folder), kind))]
+
+
+def list_names(home: str, kind: Kind) -> list[str]:
+    """Their names alone, without reading them."""
+    return sorted({name for name, _ in _find(os.path.join(home, kind.folder), kind)})
+
+
+def _find(folder: str, kind: Kind) -> Iterator[tuple[str, str]]:
+    """Names and files: `architect.md`, or `architect/architect.md`."""
+    try:
+        entries = os.listdir(folder)
+    except OSError:
+        return
+    for entry in entries:
+        path = os.path.join(folder, entry)
+        nested = os.path.join(path, entry + kind.endings[0])
+        ending = next((ending for ending in kind.endings if entry.endswith(ending)), None)
+        if entry.startswith("."):
+            continue
+        if ending is not None and not os.path.isdir(path):
+            yield entry.removesuffix(ending), path
+        elif kind is Kind.AGENT and os.path.isfile(nested):
+            yield entry, nested
+
+
+def _read(name: str, path: str, kind: Kind) -> Described:
+    try:
+        text = read_text(path, largest=LARGEST) or ""
+    except InvalidContent as error:
+        return Described(name, path, problem=error.message)
+    front, body = (text, "") if kind is Kind.PLAYBOOK else _split(text)
+    problem = None
+    told: dict[str, str] = {}
+    try:
+        told = _top_level(front)
+    except InvalidContent as error:
+        problem = error.message
+    description = told.get("description") or _first_paragraph(body)
+    return Described(name, path, description, told.get("model"), text, problem)
+
+
+def _split(text: str) -> tuple[str, str]:
+    """Front matter and body of a Markdown file."""
+    lines = text.splitlines(keepends=True)
+    if lines and lines[0].rstrip() == MARK:
+        for number, line in enumerate(lines[1:], 1):
+            if line.rstrip() == MARK:
+                return "".join(lines[1:number]), "".join(lines[number + 1 :])
+    return "", text
+
+
+def _top_level(text: str) -> dict[str, str]:
+    """The plain values at the top of a YAML text; raises InvalidContent."""
+    if not text.strip():
+        return {}
+    import yaml
+
+    try:
+        # Not the loader in C: it crashes the whole process on what is nested deeply.
+        root = yaml.compose(text, Loader=yaml.SafeLoader)
+    except RecursionError:
+        raise InvalidContent("It is nested too deeply.") from None
+    except yaml.YAMLError as error:
+        raise InvalidContent(f"It is not YAML: {_why(error)}.") from None
+    except (ValueError, OverflowError):  # such as a character number that no character has
+        raise InvalidContent("It is not YAML.") from None
+    if not isinstance(root, yaml.MappingNode):
+        raise InvalidContent("It holds no YAML mapping.")
+    return {
+        key.value: " ".join(value.value.split())
+        for key, value in root.value
+        if isinstance(key, yaml.ScalarNode) and isinstance(value, yaml.ScalarNode)
+    }
+
+
+def _why(error: Exception) -> str:
+    mark = getattr(error, "problem_mark", None)
+    said = getattr(error, "problem", None) or getattr(error, "reason", None) or "it cannot be understood"
+    return f"{said} (line {mark.line + 1})" if mark is not None else str(said)
+
+
+def _first_paragraph(text: str) -> str | None:
+    found: list[str] = []
+    for line in text.splitlines():
+        if line.strip() and not line.lstrip().startswith("#"):
+            found.append(line.strip())
+        elif found:
+            break
+    return " ".join(found) or None
