@@ -195,7 +195,7 @@ _TABLE: Iterable[tuple[str, str, str, tuple[Option, ...], str]] = (
     ("state vacuum", "state.vacuum", "Give room that is not used any more back to the disk.", (JSON,), ""),
     (
         "state prune",
-        "state.prune",
+        "state_prune.prune",
         "Delete old runs that have ended, after showing what would go and what stays, and why.",
         (
             _option("--keep-days", type=float, default=30.0, metavar="N", help="keep what ended since (default: 30)"),
@@ -242,7 +242,7 @@ _TABLE: Iterable[tuple[str, str, str, tuple[Option, ...], str]] = (
     ),
     (
         "state doctor",
-        "state.doctor",
+        "state_doctor.doctor",
         "Look at every run that runs: how it is doing, and by which evidence.",
         (
             _flag("--transition-stale", "fail the runs that are stale and whose process is confirmed dead"),

@@ -136,9 +136,18 @@ def waits_for(spool: Path, location: str) -> bool:
 
 def list_waiting(spool: Path) -> list[Waiting]:
     """Every file in which something waits, for any database."""
+    return _list_filled(spool, SUFFIX)
+
+
+def list_rejected(spool: Path) -> list[Waiting]:
+    """Every file of what a database refused for good."""
+    return _list_filled(spool, REJECTED)
+
+
+def _list_filled(spool: Path, suffix: str) -> list[Waiting]:
     found = []
     for folder in sorted(spool.iterdir()) if spool.is_dir() else []:
-        for path in _files(folder):
+        for path in _files(folder, suffix):
             with suppress(OSError):  # replayed just now
                 text = path.read_bytes()
                 if text:
@@ -146,9 +155,9 @@ def list_waiting(spool: Path) -> list[Waiting]:
     return found
 
 
-def _files(folder: Path) -> list[Path]:
+def _files(folder: Path, suffix: str = SUFFIX) -> list[Path]:
     try:
-        return [folder / name for name in sorted(os.listdir(folder)) if name.endswith(SUFFIX)]
+        return [folder / name for name in sorted(os.listdir(folder)) if name.endswith(suffix)]
     except OSError:
         return []
 

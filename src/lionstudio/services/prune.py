@@ -65,6 +65,13 @@ class PrunePlan(NamedTuple):
         return tuple(session_id for batch in self.batches for session_id in batch)
 
 
+class Archive(NamedTuple):
+    """A file that holds runs, with how many messages of each."""
+
+    path: str
+    lengths: Mapping[str, int]
+
+
 class PruneResult(NamedTuple):
     """What was deleted, or would be; `kept` are the runs that the plan kept, and those that had to be kept since."""
 
@@ -99,12 +106,18 @@ def plan_prune(ctx: Context, *, keep_days: float = KEEP_DAYS, keep_n: int = KEEP
 
 
 def prune(
-    ctx: Context, plan: PrunePlan, *, actor: str, dry_run: bool = False, on_progress: Progress | None = None
+    ctx: Context,
+    plan: PrunePlan,
+    *,
+    actor: str,
+    dry_run: bool = False,
+    archive: Archive | None = None,
+    on_progress: Progress | None = None,
 ) -> PruneResult:
     """Do what was planned, in several transactions; what changed since the plan was made is looked at again.
 
     Every deleted run is one line of news and one step of history; the whole is one admin event. Messages that stood in
-    no deleted run stay, as do those that anything else still holds.
+    no deleted run stay, as do those that anything else still holds. With an archive only what is in it is deleted.
     """
     if dry_run:
         return PruneResult(plan.removed, plan.kept)
@@ -113,14 +126,14 @@ def prune(
     done = _Done(plan.kept)
     try:
         for batch in plan.batches:
-            done.add(batch, _prune_patiently(ctx, plan, batch, actor))
+            done.add(batch, _prune_patiently(ctx, plan, batch, actor, archive))
             if on_progress is not None:
                 on_progress(done.looked_at, plan.removed.sessions)
     except BaseException:
         if done.gone:  # what is deleted is deleted, and has to be on record
-            _record(ctx, plan, done, actor, complete=False)
+            _record(ctx, plan, done, actor, archive, complete=False)
         raise
-    return PruneResult(done.removed, tuple(done.kept), _record(ctx, plan, done, actor, complete=True))
+    return PruneResult(done.removed, tuple(done.kept), _record(ctx, plan, done, actor, archive, complete=True))
 
 
 class _Pruned(NamedTuple):
@@ -223,30 +236,34 @@ def _batches(groups: Iterable[Sequence[OldSession]]) -> Iterator[tuple[str, ...]
         yield tuple(batch)
 
 
-def _prune_patiently(ctx: Context, plan: PrunePlan, batch: Sequence[str], actor: str) -> _Pruned:
+def _prune_patiently(
+    ctx: Context, plan: PrunePlan, batch: Sequence[str], actor: str, archive: Archive | None
+) -> _Pruned:
     for _ in range(TRIES - 1):
         try:
-            return _prune_batch(ctx, plan, batch, actor)
+            return _prune_batch(ctx, plan, batch, actor, archive)
         except (Conflict, DatabaseBusy):
             continue
-    return _prune_batch(ctx, plan, batch, actor)
+    return _prune_batch(ctx, plan, batch, actor, archive)
 
 
-def _prune_batch(ctx: Context, plan: PrunePlan, batch: Sequence[str], actor: str) -> _Pruned:
+def _prune_batch(ctx: Context, plan: PrunePlan, batch: Sequence[str], actor: str, archive: Archive | None) -> _Pruned:
     now = ctx.now()
     with ctx.db.write() as tx:
         maintenance.take_turn(tx, at=now)
         lock_sessions(tx, {*batch, *maintenance.list_children(tx, batch)})
-        statuses = maintenance.list_still_old(tx, batch, ended_before=plan.ended_before)
-        kept = _changed(tx, batch, statuses) | _examine(tx, statuses)
-        gone = [session_id for session_id in statuses if session_id not in kept]
+        old = maintenance.list_still_old(tx, batch, ended_before=plan.ended_before)
+        if archive is not None:
+            old = {id: session for id, session in old.items() if session.length == archive.lengths.get(id)}
+        kept = _changed(tx, batch, old) | _examine(tx, old)
+        gone = [session_id for session_id in old if session_id not in kept]
         if not gone:
             return _Pruned(Removed(), list(kept.values()), gone)
         touched = set(maintenance.list_children(tx, gone)).difference(gone)
         teams = maintenance.list_teams(tx, gone)
         removed = maintenance.delete_sessions(tx, gone)
         audit.add_transitions(
-            tx, (StatusTransition(ctx.new_id(), "session", id, statuses[id], None, now, actor) for id in gone)
+            tx, (StatusTransition(ctx.new_id(), "session", id, old[id].status, None, now, actor) for id in gone)
         )
         for session_id in (*gone, *sorted(touched)):
             tx.tell(Topic.SESSION, session_id, session_id=session_id, at=now)
@@ -255,15 +272,15 @@ def _prune_batch(ctx: Context, plan: PrunePlan, batch: Sequence[str], actor: str
     return _Pruned(removed, list(kept.values()), gone)
 
 
-def _changed(tx: Tx, batch: Collection[str], statuses: Mapping[str, str | None]) -> dict[str, KeptSession]:
+def _changed(tx: Tx, batch: Collection[str], old: Collection[str]) -> dict[str, KeptSession]:
     """Sessions that are there but not old any more. Those that are not there were deleted by someone else."""
-    missing = set(batch).difference(statuses)
+    missing = set(batch).difference(old)
     sentence = "It was written to after the plan was made."
     present = maintenance.list_present(tx, missing) if missing else ()
     return {session_id: KeptSession(session_id, WhyKept.CHANGED, sentence) for session_id in present}
 
 
-def _record(ctx: Context, plan: PrunePlan, done: _Done, actor: str, *, complete: bool) -> str:
+def _record(ctx: Context, plan: PrunePlan, done: _Done, actor: str, archive: Archive | None, *, complete: bool) -> str:
     details = {
         "keep_days": plan.keep_days,
         "keep_n": plan.keep_n,
@@ -272,6 +289,7 @@ def _record(ctx: Context, plan: PrunePlan, done: _Done, actor: str, *, complete:
         "kept": len(done.kept),
         "session_ids": done.gone[:IDS_IN_EVENT],
         "session_ids_left_out": max(0, len(done.gone) - IDS_IN_EVENT),
+        **({} if archive is None else {"archive": archive.path}),
     }
     with ctx.db.write() as tx:
         return add_event(ctx, tx, "prune", details=details, actor=actor).id

@@ -1,7 +1,10 @@
 """What both databases must answer. sqlite.py and postgres.py answer it; nothing else knows which one it talks to."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from lionstudio.store.figures import Checkpointed, Figures
 
 Row = tuple[Any, ...]
 Params = Mapping[str, Any]
@@ -60,6 +63,7 @@ class Dialect(Protocol):
     news_call: str | None  # run after the news are written, to wake who listens
     migration_lock: str | None  # run first in a migration, so that only one process migrates
     list_tables: str
+    list_huge_tables: str | None  # SQL for names and estimated rows of tables that take too long to count
     same_size: str  # SQL: `embedding` has as many numbers as :vector
 
     def connect(self, *, writing: bool) -> Connection:
@@ -82,4 +86,16 @@ class Dialect(Protocol):
 
     def back_up_before_upgrade(self, connection: Connection, version: int) -> None:
         """Keep a copy of what is there, where the database does not do so itself."""
+        ...
+
+    def read_figures(self, connection: Connection) -> "Figures":
+        """Sizes and settings, as the database tells them itself."""
+        ...
+
+    def checkpoint(self, mode: str) -> "Checkpointed":
+        """Move the log into the database file; raises Conflict where the database does that by itself."""
+        ...
+
+    def vacuum(self) -> None:
+        """Give unused room back; raises DatabaseFull where there is not enough for the work itself."""
         ...

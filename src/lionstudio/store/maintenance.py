@@ -60,7 +60,11 @@ LIST_OLD = f"""
      WHERE {IS_OLD}
      ORDER BY session.created_at, session.id
 """
-LIST_STILL_OLD = f"SELECT session.id, session.status FROM sessions AS session WHERE session.id IN {IDS} AND {IS_OLD}"
+LIST_STILL_OLD = f"""
+    SELECT session.id, session.created_at, session.status, head.length
+      FROM sessions AS session JOIN progression_heads AS head ON head.id = session.progression_id
+     WHERE session.id IN {IDS} AND {IS_OLD}
+"""
 
 
 def find_oldest_kept(tx: Tx, keep_n: int) -> Row | None:
@@ -73,9 +77,10 @@ def list_old(tx: Tx, *, ended_before: float) -> list[OldSession]:
     return [OldSession._make(row) for row in tx.all(LIST_OLD, ended_before=ended_before)]
 
 
-def list_still_old(tx: Tx, ids: Collection[str], *, ended_before: float) -> dict[str, str | None]:
-    """Those of the sessions that are there and old, with their status."""
-    return {row[0]: row[1] for row in tx.all(LIST_STILL_OLD, ids=_ids_in(ids), ended_before=ended_before)}
+def list_still_old(tx: Tx, ids: Collection[str], *, ended_before: float) -> dict[str, OldSession]:
+    """Those of the sessions that are there and old."""
+    rows = tx.all(LIST_STILL_OLD, ids=_ids_in(ids), ended_before=ended_before)
+    return {row[0]: OldSession._make(row) for row in rows}
 
 
 LIST_PRESENT = f"SELECT id FROM sessions WHERE id IN {IDS}"

@@ -24,7 +24,9 @@ from lionstudio.domain.errors import (
     NewerDatabase,
     Unavailable,
 )
+from lionstudio.store import postgres_upkeep
 from lionstudio.store.dialect import Connection, Params, Row, Watch
+from lionstudio.store.figures import Checkpointed, Figures
 from lionstudio.store.migrate import READ_VERSION, create_or_upgrade, latest_number, require_known
 from lionstudio.store.transaction import ConnectionLost, Undone
 
@@ -252,12 +254,12 @@ class PostgresDialect:
         "SELECT table_name FROM information_schema.tables "
         "WHERE table_schema = current_schema() AND table_type = 'BASE TABLE'"
     )
+    list_huge_tables: str | None = postgres_upkeep.LIST_HUGE_TABLES
 
     def __init__(self, url: str) -> None:
         self._url = url
         parts = urlsplit(url)
-        port = f":{parts.port}" if parts.port else ""
-        self.location = f"postgresql://{parts.hostname or ''}{port}{parts.path}"
+        self.location = f"postgresql://{parts.netloc.rpartition('@')[2]}{parts.path}"
         self._schema: int | None = None
 
     def connect(self, *, writing: bool) -> Connection:
@@ -283,3 +285,19 @@ class PostgresDialect:
 
     def back_up_before_upgrade(self, connection: Connection, version: int) -> None:
         """Nothing to do: a server has its own backups, and a failed migration is rolled back whole."""
+
+    def read_figures(self, connection: Connection) -> Figures:
+        return postgres_upkeep.read_figures(connection)
+
+    def checkpoint(self, mode: str) -> Checkpointed:
+        raise Conflict(
+            "A PostgreSQL server does its checkpoints itself; there is nothing to do here.",
+            hint="To let it use the room of deleted rows again: li state vacuum",
+        )
+
+    def vacuum(self) -> None:
+        connection = self.connect(writing=True)
+        try:
+            postgres_upkeep.vacuum(connection, self.list_tables)
+        finally:
+            connection.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import struct
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 
 import apsw
 
@@ -38,10 +38,11 @@ from lionstudio.store.transaction import ConnectionLost
 
 TYPE_CHECKING = False  # not from `typing`: loading that takes as long as starting Python
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
     from lionstudio.store.dialect import Connection, Params, Row, Watch
+    from lionstudio.store.figures import Checkpointed, Figures
 
 APPLICATION_ID = 0x4C695374  # "LiSt", in every file that is ours
 HEADER_SIZE = 100
@@ -199,8 +200,7 @@ class SqliteConnection:
 
     def begin_write(self) -> None:
         self._require_file()
-        if self._turn is not None and not self._turn.take(patience=BUSY_SECONDS):
-            raise DatabaseBusy(f"The database {self._path} was busy for more than {BUSY_SECONDS:.0f} s.")
+        self._take_turn()
         try:
             self._execute("BEGIN IMMEDIATE")
         except BaseException:
@@ -265,6 +265,30 @@ class SqliteConnection:
         time.sleep(pause(now - self._busy_since))
         return True
 
+    @contextmanager
+    def alone(self, *, patience: float = BUSY_SECONDS) -> Iterator[None]:
+        """Keep our other writers out, without a transaction, for work that none may be open around."""
+        self._require_file()
+        self._take_turn()
+        try:
+            with self.patience(patience):
+                yield
+        finally:
+            self._pass_turn()
+
+    @contextmanager
+    def patience(self, seconds: float) -> Iterator[None]:
+        """Wait for whoever is in the way only so long."""
+        self._patience = seconds
+        try:
+            yield
+        finally:
+            self._patience = BUSY_SECONDS
+
+    def _take_turn(self) -> None:
+        if self._turn is not None and not self._turn.take(patience=BUSY_SECONDS):
+            raise DatabaseBusy(f"The database {self._path} was busy for more than {BUSY_SECONDS:.0f} s.")
+
     def _pass_turn(self) -> None:
         if self._turn is not None:
             self._turn.pass_on()
@@ -322,6 +346,7 @@ class SqliteDialect:
     same_size = "length(embedding) = length(:vector)"
     migration_lock: str | None = None
     list_tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+    list_huge_tables: str | None = None  # counting goes through the smallest index, and SQLite keeps no estimates
 
     def __init__(self, path: str, *, synchronous: str = "NORMAL", backups: str | None = None) -> None:
         self.path = path
@@ -447,3 +472,29 @@ class SqliteDialect:
         target = os.path.join(folder, f"{stem}-before-upgrade-from-{version:04}.db")
         if isinstance(connection, SqliteConnection):
             copy_database(connection.raw, target)
+
+    def read_figures(self, connection: Connection) -> Figures:
+        from lionstudio.store import sqlite_upkeep  # few who open a database look after it
+
+        return sqlite_upkeep.read_figures(connection, self.path)
+
+    def checkpoint(self, mode: str) -> Checkpointed:
+        from lionstudio.store import sqlite_upkeep
+
+        with self._connection_of_its_own() as connection:
+            return sqlite_upkeep.checkpoint(connection, self.path, mode)
+
+    def vacuum(self) -> None:
+        from lionstudio.store import sqlite_upkeep
+
+        with self._connection_of_its_own() as connection:
+            sqlite_upkeep.vacuum(connection, self.path)
+
+    @contextmanager
+    def _connection_of_its_own(self) -> Iterator[SqliteConnection]:
+        connection = self.connect(writing=True)
+        assert isinstance(connection, SqliteConnection)
+        try:
+            yield connection
+        finally:
+            connection.close()

@@ -1,0 +1,106 @@
+"""`li state doctor`: how every run is doing, by which evidence; and ending those that are certainly dead."""
+
+from collections.abc import Sequence
+
+from lionstudio.cli.command import Call, WrongUsage
+from lionstudio.cli.operator import operator
+from lionstudio.cli.output import Cell, Column
+from lionstudio.doctor.scan import Scan, scan
+from lionstudio.domain.health import Health
+from lionstudio.domain.phrases import count_of, display_name, format_duration
+from lionstudio.services.examination import Examined
+from lionstudio.services.interventions import Intervention, transition_stale
+
+HEALTH_STYLES = {
+    Health.HEALTHY: "success",
+    Health.IDLE: "info",
+    Health.UNRESPONSIVE: "warning",
+    Health.STALE: "danger",
+    Health.ORPHANED: "danger",
+    Health.ZOMBIE: "warning",
+}
+MOST_ROWS = 200  # on a terminal; --json names all
+
+
+def doctor(call: Call) -> int:
+    """Look at every run that runs (R133 with --transition-stale)."""
+    if call.args.dry_run and not call.args.transition_stale:
+        raise WrongUsage("--dry-run belongs to --transition-stale.", hint="Without that the doctor changes no status.")
+    found = scan(call.ctx, keep=not call.args.dry_run)
+    if call.out.as_json:
+        for one in found.examined:
+            call.out.json(_run_object(one))
+        call.out.json({"type": "summary", "counts": dict(found.counts), "changed": found.changed})
+    else:
+        _print_scan(call, found)
+    return _transition(call) if call.args.transition_stale else 0
+
+
+def _print_scan(call: Call, found: Scan) -> None:
+    if found.examined:
+        shown = found.examined[:MOST_ROWS] if call.out.is_terminal else found.examined
+        columns = (Column("RUN"), Column("NAME", grows=True), Column("HEALTH"), Column("QUIET", right=True))
+        call.out.table((*columns, Column("WHY", grows=True)), [_row(one) for one in shown])
+        if len(shown) < len(found.examined):
+            call.out.say(f"… and {len(found.examined) - len(shown):,} more; --json names all of them.")
+        call.out.say_data("")
+    else:
+        call.out.say("No run is running. Past ones: li state ls")
+    call.out.facts((health, f"{count:,}") for health, count in found.counts.items())
+
+
+def _row(one: Examined) -> Sequence[str | Cell]:
+    health, idle = one.verdict.health, one.verdict.idle_seconds
+    quiet = "" if idle is None else format_duration(idle, brief=True)
+    return one.session.id, display_name(one.session), Cell(health, HEALTH_STYLES[health]), quiet, _why(one)
+
+
+def _why(one: Examined) -> str:
+    """The reasons, and what was seen of the process, which says how anyone knows."""
+    return " ".join([*(reason.sentence for reason in one.verdict.reasons), one.evidence.process.sentence])
+
+
+def _run_object(one: Examined) -> dict[str, object]:
+    return {
+        "type": "run",
+        "id": one.session.id,
+        "name": display_name(one.session),
+        "health": one.verdict.health,
+        "process": one.verdict.process,
+        "process_sentence": one.evidence.process.sentence,
+        "idle_seconds": one.verdict.idle_seconds,
+        "observed_at": one.evidence.observed_at,
+        "reasons": [{"code": reason.code, "sentence": reason.sentence} for reason in one.verdict.reasons],
+    }
+
+
+def _transition(call: Call) -> int:
+    """Fail what is stale and confirmed dead, after saying which; what a dry run says is what then happens."""
+    planned = transition_stale(call.ctx, actor=operator(), dry_run=True)
+    if call.args.dry_run or not planned:
+        _print_ended(call, planned, done=False)
+        return 0
+    if not call.out.as_json:
+        _print_ended(call, planned, done=False)
+    if not call.out.confirm(f"Fail {count_of(len(planned), 'run')}?", yes=call.args.yes):
+        call.out.say("Nothing was changed.")
+        return 1
+    _print_ended(call, transition_stale(call.ctx, actor=operator()), done=True)
+    return 0
+
+
+def _print_ended(call: Call, ended: Sequence[Intervention], *, done: bool) -> None:
+    if call.out.as_json:
+        for one in ended:
+            reasons = [{"code": reason.code, "sentence": reason.sentence} for reason in one.verdict.reasons]
+            call.out.json(
+                {"type": "transition", "done": done, "id": one.session.id, "status": "failed", "reasons": reasons}
+            )
+    elif not ended:
+        call.out.say("No run is stale with a process that is confirmed dead; nothing to fail.")
+    elif done:
+        call.out.say(f"Failed {count_of(len(ended), 'run')}.")
+    else:
+        call.out.say_data("")
+        rows = [(one.session.id, " ".join(reason.sentence for reason in one.verdict.reasons)) for one in ended]
+        call.out.table((Column("TO BE FAILED"), Column("WHY", grows=True)), rows)

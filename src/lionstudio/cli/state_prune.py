@@ -1,0 +1,128 @@
+"""`li state prune`: what would go, what stays and why; then, if it is meant, exactly that."""
+
+from collections.abc import Mapping
+
+from lionstudio.cli.command import Call, WrongUsage
+from lionstudio.cli.operator import operator
+from lionstudio.domain.phrases import count_of
+from lionstudio.services import prune as pruning
+from lionstudio.services.prune import Archive, PrunePlan, PruneResult
+from lionstudio.services.prune_archive import archive_plan
+
+MOST_KEPT = 20  # named on a terminal; --json names all
+
+
+def prune(call: Call) -> int:
+    """Delete old runs that have ended (R40), or with --orphan-progressions what no run owns (R108)."""
+    if call.args.orphan_progressions:
+        return _sweep(call)
+    plan = pruning.plan_prune(call.ctx, keep_days=call.args.keep_days, keep_n=call.args.keep_n)
+    if call.args.dry_run:
+        _print_plan(call, plan)
+        return 0
+    if not call.out.as_json:
+        _print_plan(call, plan)
+    if not plan.batches:
+        return _print_result(call, plan, PruneResult(plan.removed, plan.kept), None)
+    question = f"Delete {count_of(plan.removed.sessions, 'run')} for good?"
+    if not call.out.confirm(question, yes=call.args.yes):
+        call.out.say("Nothing was deleted.")
+        return 1
+    archive = _archive(call, plan)
+    with call.out.progress("Deleting runs", plan.removed.sessions) as step:
+        result = pruning.prune(
+            call.ctx, plan, actor=operator(), archive=archive, on_progress=lambda done, _: step(done)
+        )
+    return _print_result(call, plan, result, archive)
+
+
+def _archive(call: Call, plan: PrunePlan) -> Archive | None:
+    if call.args.archive is None:
+        return None
+    with call.out.progress("Archiving runs", plan.removed.sessions) as step:
+        archive = archive_plan(call.ctx, plan, call.args.archive, on_progress=lambda done, _: step(done))
+    call.out.say(f"{count_of(len(archive.lengths), 'run')} written to {archive.path} and read back.")
+    return archive
+
+
+def _print_plan(call: Call, plan: PrunePlan) -> None:
+    if call.out.as_json:
+        call.out.json({"dry_run": True, **_plan_object(plan), "session_ids": plan.session_ids})
+        return
+    removed = plan.removed
+    if not plan.batches:
+        call.out.say(f"Nothing to delete: no run ended more than {plan.keep_days:g} days ago that may go.")
+    facts = [(name, f"{count:,}") for name, count in removed._asdict().items()]
+    call.out.facts([("would go" if call.args.dry_run else "goes", ""), *((f"  {name}", text) for name, text in facts)])
+    if plan.legacy:
+        call.out.facts([("  of them legacy", f"{plan.legacy:,} without a status, by the time they were last touched")])
+    if plan.kept_newest:
+        call.out.facts([("stays", f"{plan.kept_newest:,} old enough, but among the {plan.keep_n:,} newest")])
+    for kept in plan.kept[:MOST_KEPT]:
+        call.out.facts([("stays", f"{kept.session_id}: {kept.sentence}")])
+    if len(plan.kept) > MOST_KEPT:
+        call.out.say(f"… and {len(plan.kept) - MOST_KEPT:,} more stay; --json names all of them.")
+
+
+def _plan_object(plan: PrunePlan) -> dict[str, object]:
+    return {
+        "keep_days": plan.keep_days,
+        "keep_n": plan.keep_n,
+        "removed": plan.removed._asdict(),
+        "legacy": plan.legacy,
+        "kept_newest": plan.kept_newest,
+        "kept": [kept._asdict() for kept in plan.kept],
+    }
+
+
+def _print_result(call: Call, plan: PrunePlan, result: PruneResult, archive: Archive | None) -> int:
+    if call.out.as_json:
+        call.out.json(
+            {
+                "dry_run": False,
+                **_plan_object(plan),
+                "removed": result.removed._asdict(),
+                "kept": [kept._asdict() for kept in result.kept],
+                "event_id": result.event_id,
+                "archive": None if archive is None else archive.path,
+            }
+        )
+        return 0
+    late = result.kept[len(plan.kept) :]
+    for kept in late[:MOST_KEPT]:
+        call.out.say(f"Kept after all: {kept.session_id}: {kept.sentence}")
+    call.out.say(f"Deleted {_in_words(result.removed._asdict())}.")
+    if result.removed.sessions:
+        call.out.say("The room is used again for new runs; li state vacuum gives it back to the disk.")
+    return 0
+
+
+def _in_words(removed: Mapping[str, int]) -> str:
+    sessions, branches, messages = removed["sessions"], removed["branches"], removed["messages"]
+    branch_words = f"{branches:,} branch" if branches == 1 else f"{branches:,} branches"
+    return f"{count_of(sessions, 'run')}, {branch_words} and {count_of(messages, 'message')}"
+
+
+def _sweep(call: Call) -> int:
+    if call.args.archive is not None:
+        raise WrongUsage("--archive and --orphan-progressions do not go together.", hint="An archive holds whole runs.")
+    planned = pruning.sweep_orphan_progressions(call.ctx, actor=operator(), dry_run=True).removed
+    text = f"{count_of(planned.progressions, 'progression')} that nobody owns, {count_of(planned.messages, 'message')}"
+    if call.args.dry_run or not planned.progressions:
+        if call.out.as_json:
+            call.out.json({"dry_run": call.args.dry_run, "removed": planned._asdict(), "event_id": None})
+        else:
+            call.out.facts([("would go" if planned.progressions else "nothing to sweep", text)])
+        return 0
+    if not call.out.as_json:
+        call.out.facts([("goes", text)])
+    if not call.out.confirm(f"Delete {count_of(planned.progressions, 'progression')} for good?", yes=call.args.yes):
+        call.out.say("Nothing was deleted.")
+        return 1
+    result = pruning.sweep_orphan_progressions(call.ctx, actor=operator())
+    if call.out.as_json:
+        call.out.json({"dry_run": False, "removed": result.removed._asdict(), "event_id": result.event_id})
+    else:
+        progressions, messages = result.removed.progressions, result.removed.messages
+        call.out.say(f"Deleted {count_of(progressions, 'progression')} and {count_of(messages, 'message')}.")
+    return 0

@@ -1,0 +1,1 @@
+"""Health watched: gather evidence, classify, write it down; never heal by itself."""
