@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
+import psycopg
 import pytest
 
 from lionstudio.domain.errors import InvalidRequest, UnknownWord
@@ -16,7 +17,9 @@ from lionstudio.services.session_list import list_sessions
 from lionstudio.store import progressions
 from lionstudio.store import session_list as rows
 from lionstudio.store import sessions as session_rows
+from lionstudio.store.open import open_database
 from tests.factories import NOW, Clock, start_run
+from tests.postgres_server import PostgresServer
 
 HOUR = 3600.0
 STATUSES = [None, *SessionStatus]
@@ -270,3 +273,23 @@ def test_a_row_counts_its_messages_and_branches(ctx: Context) -> None:
 def test_a_filter_of_the_wrong_type_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(InvalidRequest):
         parse_filter(wrong)
+
+
+IDS_OF_SESSIONS = """
+    SELECT reference.conrelid::regclass::text || '.' || attribute.attname, "collation".collname
+      FROM pg_constraint AS reference
+      JOIN pg_attribute AS attribute
+        ON attribute.attrelid = reference.conrelid AND attribute.attnum = reference.conkey[1]
+      JOIN pg_collation AS "collation" ON "collation".oid = attribute.attcollation
+     WHERE reference.contype = 'f' AND reference.confrelid = 'sessions'::regclass
+"""
+
+
+def test_a_server_can_use_the_index_of_every_column_with_the_id_of_a_session(postgres: PostgresServer) -> None:
+    # An index in another collation than that of sessions.id is passed over, and each row of a list reads a whole table.
+    with postgres.new_database() as url:
+        open_database(url).close()
+        with psycopg.connect(url) as connection:
+            found = dict(connection.execute(IDS_OF_SESSIONS).fetchall())
+    assert "branches.session_id" in found
+    assert set(found.values()) == {"C"}, found

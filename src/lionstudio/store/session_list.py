@@ -20,9 +20,8 @@ Key = tuple[float, str]  # the time and the id of a session
 
 WORDS_LIMIT = 8  # words of one search that are looked for
 FEW_WORDS = 100  # different words a prefix may stand for and still be read word by word
-FEW_ROWS = 1_500  # of a listing that leads from the start: to look up a session costs as much as to walk past ten
-MANY_ROWS = 30_000  # of one that leads through what the first stretches left over
-STRETCHES = (1 / 512, 1 / 64, 1 / 8)  # how far to walk back, as parts of the time in which there are sessions
+FEW_ROWS, MANY_ROWS = 1_500, 30_000  # of a listing that leads: to look up a session costs as much as to walk past ten
+NEAR, FAR = (1 / 512, 1 / 64), (1 / 8, 1.0)  # how far to walk while no listing is that short, as parts of the time left
 
 FILTERS: Mapping[str, str] = {  # each has an index by group and time
     "kind": "session.invocation_kind = :kind",
@@ -65,8 +64,9 @@ class Listing(NamedTuple):
 STRETCH = "{at} >= :since AND ({at}, {id}) < (:until_at, :until_id)"
 # Sums and joined texts tell SQLite's planner what not to use: an index by time where all is read, one by id where the
 # next session is a step away in an index by time, and what it knows about a session for another one of the same time.
-CHECK_BY_TIME = "EXISTS (SELECT 1 {source} AND {at} = session.created_at + 0 AND {id} || '' = session.id)"
-CHECK_BY_ID = "EXISTS (SELECT 1 {source} AND {id} = session.id)"
+# A value that is compared, where EXISTS would do, keeps PostgreSQL from reading the whole listing for a join.
+CHECK_BY_TIME = "(SELECT 1 {source} AND {at} = session.created_at + 0 AND {id} || '' = session.id LIMIT 1) = 1"
+CHECK_BY_ID = "(SELECT 1 {source} AND {id} = session.id LIMIT 1) = 1"
 
 
 def _sessions(condition: str, reach: Reach = Reach.ROW) -> Listing:
@@ -191,26 +191,35 @@ def list_group(tx: Tx, question: Question, group: int, *, before: Key | None, li
     listings += question.listings
     params = {**question.params, "group": group, **_stretch(question.since, before)}
     walked = [listing for listing in listings if listing.reach is not Reach.WHOLE]
-    lead = listings[0] if len(listings) == 1 else _find_short(tx, listings, params, FEW_ROWS)
-    if lead is None and len(walked) < 2:
-        lead = walked[0] if walked else listings[0]
+    if len(listings) == 1:
+        return _follow(tx, question, listings[0], [], params, limit=limit)
     found: list[Session] = []
-    if lead is None:
-        rows = _side_by_side(walked, group)
+    for short, parts in ((FEW_ROWS, NEAR), (MANY_ROWS, FAR)):
+        lead = _find_short(tx, listings, params, short)
+        if lead is None and len(walked) < 2:
+            lead = walked[0] if walked else listings[0]
+        if lead is not None:
+            others = [listing for listing in listings if listing != lead]
+            return found + _follow(tx, question, lead, others, params, limit=limit - len(found))
         checks = [*question.checks, *(listing.check for listing in listings if listing not in walked)]
-        for since in _stops(tx, params):
-            found += _read(tx, rows, checks, {**params, "since": since}, limit=limit - len(found))
+        for since in _stops(tx, params, parts):
+            stretch = {**params, "since": since}
+            found += _read(tx, _side_by_side(walked, group), checks, stretch, limit=limit - len(found))
             if len(found) == limit:
                 return found
             params |= _stretch(question.since, (since, ""))
-        lead = _find_short(tx, listings, params, MANY_ROWS)
-        if lead is None:
-            return found + _read(tx, rows, checks, params, limit=limit - len(found))
-    checks = [*question.checks, *(listing.check for listing in listings if listing != lead)]
-    if len(listings) == 1 and lead.reach is Reach.ROW and lead.id == "listed.id":
-        checks += [lead.condition, STRETCH.format(at="session.created_at", id="session.id")]
-        return _scan(tx, SELECT_SESSION + "WHERE ", checks, "created_at", params, limit=limit)
-    return found + _read(tx, lead.rows, checks, params, limit=limit - len(found))
+    return found
+
+
+def _follow(
+    tx: Tx, question: Question, lead: Listing, others: Sequence[Listing], params: Mapping[str, Any], *, limit: int
+) -> list[Session]:
+    """The newest sessions of one listing that are in all the others too."""
+    checks = [*question.checks, *(listing.check for listing in others)]
+    if others or lead.reach is not Reach.ROW or lead.id != "listed.id":
+        return _read(tx, lead.rows, checks, params, limit=limit)
+    checks += [lead.condition, STRETCH.format(at="session.created_at", id="session.id")]
+    return _scan(tx, SELECT_SESSION + "WHERE ", checks, "created_at", params, limit=limit)
 
 
 COUNT = "SELECT count(*) FROM (SELECT 1 {source} LIMIT :limit) AS counted"
@@ -246,14 +255,14 @@ SPAN = f"""
 """
 
 
-def _stops(tx: Tx, params: Mapping[str, Any]) -> Iterator[float]:
+def _stops(tx: Tx, params: Mapping[str, Any], parts: Sequence[float]) -> Iterator[float]:
     """Times to walk back to before looking whether the page is full, further each time: nobody knows where it will be.
 
     PostgreSQL reads a stretch to its end, however early the page is full.
     """
     newest, oldest = tx.one(SPAN, **params) or (None, None)
     if newest is not None and oldest is not None:
-        yield from (newest - (newest - oldest) * part for part in STRETCHES)
+        yield from (newest - (newest - oldest) * part if part < 1 else params["since"] for part in parts)
 
 
 # CROSS JOIN keeps SQLite from beginning with another table; to PostgreSQL it is like any join.

@@ -75,7 +75,7 @@ CREATE TABLE sessions (
     show_topic        TEXT,
     show_play_name    TEXT,
     artifacts_path    TEXT,
-    parent_session_id TEXT    REFERENCES sessions (id) ON DELETE SET NULL
+    parent_session_id TEXT    COLLATE "C" REFERENCES sessions (id) ON DELETE SET NULL
 );
 -- "Running first, then newest" is the order of every list, so every filter is an index in that order.
 CREATE INDEX ix_sessions__active ON sessions (is_running, created_at, id);
@@ -113,7 +113,7 @@ CREATE TABLE branches (
     node_metadata    json,
     "user"           TEXT,
     name             TEXT,
-    session_id       TEXT    NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    session_id       TEXT    COLLATE "C" NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
     progression_id   TEXT    NOT NULL REFERENCES progression_heads (id),
     system_msg_id    TEXT    REFERENCES messages (id),
     parent_branch_id TEXT    REFERENCES branches (id),
@@ -149,7 +149,7 @@ CREATE INDEX ix_exchange__recipient ON exchange (recipient, seq);
 CREATE INDEX ix_exchange__sender ON exchange (sender, seq) WHERE sender IS NOT NULL;
 
 CREATE TABLE session_processes (
-    session_id    TEXT    NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    session_id    TEXT    COLLATE "C" NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
     role          TEXT    NOT NULL CHECK (role IN ('agent', 'recorder')),
     host          TEXT,
     boot_id       TEXT,
@@ -179,7 +179,7 @@ CREATE TABLE session_evidence (
 CREATE INDEX ix_session_evidence__leftovers ON session_evidence (session_created_at, session_id) WHERE leftovers > 0;
 
 CREATE TABLE session_usage (
-    session_id         TEXT    NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    session_id         TEXT    COLLATE "C" NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
     model              TEXT    NOT NULL,
     input_tokens       bigint NOT NULL DEFAULT 0,
     cache_read_tokens  bigint NOT NULL DEFAULT 0,
@@ -217,7 +217,7 @@ CREATE TABLE plays (
                     ('pending', 'prepared', 'running', 'running_complete', 'gated', 'gate_failed', 'redoing',
                      'merged', 'escalated', 'blocked', 'aborted_after_finish')),
     attempt       bigint NOT NULL DEFAULT 1 CHECK (attempt >= 1),
-    session_id    TEXT    REFERENCES sessions (id),
+    session_id    TEXT    COLLATE "C" REFERENCES sessions (id),
     started_at    double precision,
     ended_at      double precision,
     exit_code     bigint,
@@ -260,7 +260,7 @@ CREATE TABLE team_messages (
     content    TEXT NOT NULL,
     summary    TEXT,
     read_by    json NOT NULL DEFAULT '[]',
-    session_id TEXT REFERENCES sessions (id) ON DELETE SET NULL
+    session_id TEXT COLLATE "C" REFERENCES sessions (id) ON DELETE SET NULL
 );
 CREATE INDEX ix_team_messages__team_id ON team_messages (team_id, created_at, id);
 CREATE INDEX ix_team_messages__created_at ON team_messages (created_at);
