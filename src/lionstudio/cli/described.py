@@ -5,29 +5,29 @@ from typing import Any
 from lionstudio.cli.command import Call, did_you_mean
 from lionstudio.cli.output import Cell, Column, many_lines, one_line
 from lionstudio.domain.errors import NotFound
-from lionstudio.importers.described import Described, Kind, list_described
+from lionstudio.importers.described import AGENTS, PLAYBOOKS, Described, Kind, list_described
 
 COLUMNS = (Column("NAME"), Column("MODEL"), Column("DESCRIPTION", grows=True))
 
 
 def list_agents(call: Call) -> int:
     """li agents ls"""
-    return _list(call, Kind.AGENT)
+    return _list(call, AGENTS)
 
 
 def show_agent(call: Call) -> int:
     """li agents show"""
-    return _show(call, Kind.AGENT)
+    return _show(call, AGENTS)
 
 
 def list_playbooks(call: Call) -> int:
     """li playbooks ls"""
-    return _list(call, Kind.PLAYBOOK)
+    return _list(call, PLAYBOOKS)
 
 
 def show_playbook(call: Call) -> int:
     """li playbooks show"""
-    return _show(call, Kind.PLAYBOOK)
+    return _show(call, PLAYBOOKS)
 
 
 def _list(call: Call, kind: Kind) -> int:

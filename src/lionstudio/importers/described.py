@@ -6,7 +6,6 @@ grow without bounds by its anchors, or keep us busy for long. ADR 0021
 
 import os
 from collections.abc import Iterator
-from enum import Enum
 from typing import NamedTuple
 
 from lionstudio.domain.errors import InvalidContent
@@ -16,19 +15,15 @@ LARGEST = 256 * 1024  # bytes
 MARK = "---"
 
 
-class Kind(Enum):
-    """What is described, and how the names of its files end. Longer endings first: they hold the shorter ones."""
+class Kind(NamedTuple):
+    """What is described: its folder, and how the names of its files end. Longer endings come first."""
 
-    AGENT = ("agents", (".md",))
-    PLAYBOOK = ("playbooks", (".playbook.yaml", ".playbook.yml", ".yaml", ".yml"))
+    folder: str
+    endings: tuple[str, ...]
 
-    @property
-    def folder(self) -> str:
-        return self.value[0]
 
-    @property
-    def endings(self) -> tuple[str, ...]:
-        return self.value[1]
+AGENTS = Kind("agents", (".md",))
+PLAYBOOKS = Kind("playbooks", (".playbook.yaml", ".playbook.yml", ".yaml", ".yml"))
 
 
 class Described(NamedTuple):
@@ -66,7 +61,7 @@ def _find(folder: str, kind: Kind) -> Iterator[tuple[str, str]]:
             continue
         if ending is not None and not os.path.isdir(path):
             yield entry.removesuffix(ending), path
-        elif kind is Kind.AGENT and os.path.isfile(nested):
+        elif kind is AGENTS and os.path.isfile(nested):
             yield entry, nested
 
 
@@ -75,7 +70,7 @@ def _read(name: str, path: str, kind: Kind) -> Described:
         text = read_text(path, largest=LARGEST) or ""
     except InvalidContent as error:
         return Described(name, path, problem=error.message)
-    front, body = (text, "") if kind is Kind.PLAYBOOK else _split(text)
+    front, body = (text, "") if kind is PLAYBOOKS else _split(text)
     problem = None
     told: dict[str, str] = {}
     try:
