@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
+ADDED, UPDATED = "added", "brought up to date"  # how the names of such counts end
+
 
 class Problem(NamedTuple):
     """Something that was left out, and why. The rest was brought in."""
@@ -16,3 +18,4 @@ class ImportReport(NamedTuple):
 
     counts: Mapping[str, int]
     problems: tuple[Problem, ...] = ()
+    notes: tuple[str, ...] = ()  # what a person should know, and is no problem

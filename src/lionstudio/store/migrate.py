@@ -63,8 +63,12 @@ def create_or_upgrade(dialect: Dialect, *, create: bool = True, steps: Sequence[
         connection.close()
 
 
-def no_database(location: str) -> DatabaseGone:
-    return DatabaseGone(
+class NoDatabaseYet(DatabaseGone):
+    """The place is fine, and empty."""
+
+
+def no_database(location: str) -> NoDatabaseYet:
+    return NoDatabaseYet(
         f"There is no database at {location} yet.",
         hint="Recording a run makes one: lionstudio.record(…). So does bringing runs in: li state import",
     )

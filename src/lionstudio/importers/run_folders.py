@@ -1,0 +1,205 @@
+"""Run folders in: one folder a run, as lionagi leaves them under runs/. Artifacts stay where they are (R59)."""
+
+import os
+import stat
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from lionstudio.domain.errors import InvalidContent, NotFound
+from lionstudio.domain.json_text import from_json
+from lionstudio.domain.lionagi_sessions import session_draft
+from lionstudio.domain.run_files import (
+    ARTIFACTS_FOLDER,
+    BRANCHES_FOLDER,
+    RUN_FILE,
+    FileTimes,
+    RunFile,
+    branch_config,
+    read_run_file,
+    session_id_of,
+    session_of,
+)
+from lionstudio.importers.report import ADDED, UPDATED, ImportReport, Problem
+from lionstudio.importers.small_files import read_text
+from lionstudio.services.context import Context
+from lionstudio.services.imports import BranchImport, SessionImport, import_sessions
+from lionstudio.services.lionagi import NAMESPACE, session_import
+
+LARGEST_FILE = 512 * 1024 * 1024  # bytes; reading one takes several times that in memory
+LONGEST_ID = 200  # characters; more than any index takes
+Step = Callable[[int], None]
+
+
+class _Run(NamedTuple):
+    """A run folder, read."""
+
+    folder: str
+    file: RunFile
+    branches: Mapping[str, Mapping[str, Any]]  # by their files
+    times: FileTimes
+
+
+def import_run_folders(ctx: Context, root: str, *, step: Step = lambda done: None) -> ImportReport:
+    """Bring in every run under a folder, or the one run that the folder itself is; raises NotFound.
+
+    A folder that cannot be read becomes a problem, and so does a branch; the rest is brought in. `step` is told how
+    many folders are done.
+    """
+    problems: list[Problem] = []
+    folders = _list_folders(root, problems)
+    places: dict[str, str] = {}
+
+    def read() -> Iterator[SessionImport]:
+        for number, folder in enumerate(folders):
+            step(number)
+            found = _import_of(folder, problems)
+            if found is not None:
+                places.setdefault(found.session.id, folder)
+                yield found
+
+    imported = import_sessions(ctx, read())
+    problems += [Problem(places[problem.session_id], problem.message) for problem in imported.problems]
+    counts = {
+        "run folders": len(folders),
+        f"runs {ADDED}": imported.sessions_added,
+        f"runs {UPDATED}": imported.sessions_completed,
+        f"messages {ADDED}": imported.messages_added,
+    }
+    return ImportReport(counts, tuple(problems))
+
+
+def _list_folders(root: str, problems: list[Problem]) -> list[str]:
+    """The folders under `root` by name, which is by time: a run that resumes another comes after it."""
+    try:
+        if os.path.lexists(os.path.join(root, RUN_FILE)):
+            return [root]
+        names = sorted(name for name in os.listdir(root) if not name.startswith("."))
+    except OSError as error:
+        raise NotFound(
+            f"The folder {root} cannot be read ({error.strerror}).", hint="Name the folder that holds the run folders."
+        ) from error
+    folders = []
+    for name in names:
+        path = os.path.join(root, name)
+        try:
+            if stat.S_ISDIR(os.stat(path).st_mode):
+                folders.append(path)
+        except OSError as error:  # a link that leads nowhere, or in circles
+            problems.append(Problem(path, f"It cannot be looked at ({error.strerror})."))
+    return folders
+
+
+def _import_of(folder: str, problems: list[Problem]) -> SessionImport | None:
+    place = os.path.join(folder, RUN_FILE)
+    try:
+        file = read_run_file(_read_json(place))
+        times = _times(folder, place)
+        return _session_import(_Run(folder, file, _read_branches(folder, problems), times), problems)
+    except OSError as error:
+        problems.append(Problem(place, _reason(error)))
+    except InvalidContent as error:
+        problems.append(Problem(place, error.message))
+    return None
+
+
+def _session_import(run: _Run, problems: list[Problem]) -> SessionImport:
+    name = session_id_of(run.branches.values()) or run.file.run_id or os.path.basename(os.path.abspath(run.folder))
+    session_id = _storable(name)
+    try:
+        draft = session_draft({"id": session_id, "branches": list(run.branches.values())})
+    except InvalidContent:
+        good = _good_branches(run.branches, problems)
+        draft = session_draft({"id": session_id, "branches": good})
+    found = session_import(draft, at=run.times.first)
+    said = [draft.created_at for part in found.branches for draft in part.messages if draft.created_at is not None]
+    session = session_of(run.file, found.session, files=run.times, said=said, artifacts=_artifacts(run))
+    branches = [_with_config(part, run.file) for part in found.branches]
+    return SessionImport(session, branches, known_by_branch=True)
+
+
+def _good_branches(branches: Mapping[str, Mapping[str, Any]], problems: list[Problem]) -> list[Mapping[str, Any]]:
+    """Those that can be read; each of the others is a problem of its own."""
+    good = []
+    for path, branch in branches.items():
+        try:
+            session_draft({"id": "one", "branches": [branch]})
+            good.append(branch)
+        except InvalidContent as error:
+            problems.append(Problem(path, error.message))
+    return good
+
+
+def _with_config(part: BranchImport, file: RunFile) -> BranchImport:
+    """The branch with what run.json says about its agent, and its file does not."""
+    metadata = {**branch_config(file, part.branch.id), **(part.branch.node_metadata or {})}
+    return part._replace(branch=part.branch._replace(node_metadata=metadata))
+
+
+def _artifacts(run: _Run) -> str | None:
+    """Where the run's files lie: where it says, or beside it if the folder has moved since."""
+    told = run.file.artifacts_path
+    beside = os.path.abspath(os.path.join(run.folder, ARTIFACTS_FOLDER))
+    return beside if os.path.isdir(beside) and not (told and os.path.isdir(told)) else told
+
+
+def _read_branches(folder: str, problems: list[Problem]) -> dict[str, Mapping[str, Any]]:
+    """The branches by their files, oldest first; one that cannot be read is a problem of its own."""
+    inside = os.path.join(folder, BRANCHES_FOLDER)
+    try:
+        names = sorted(name for name in os.listdir(inside) if name.endswith(".json") and not name.startswith("."))
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        problems.append(Problem(inside, _reason(error)))
+        return {}
+    found: dict[str, Mapping[str, Any]] = {}
+    for name in names:
+        path = os.path.join(inside, name)
+        try:
+            found[path] = _branch(_read_json(path), name)
+        except InvalidContent as error:
+            problems.append(Problem(path, error.message))
+    return dict(sorted(found.items(), key=lambda item: _began(item[1])))
+
+
+def _branch(told: Any, name: str) -> Mapping[str, Any]:
+    if not isinstance(told, Mapping):
+        raise InvalidContent("It holds no JSON object.")
+    return {**told, "id": told.get("id") or name.removesuffix(".json")}
+
+
+def _began(branch: Mapping[str, Any]) -> float:
+    at = branch.get("created_at")
+    return at if isinstance(at, int | float) else 0.0
+
+
+def _read_json(path: str) -> Any:
+    """What a JSON file holds; raises InvalidContent, which says what is wrong with it."""
+    text = read_text(path, largest=LARGEST_FILE)
+    if text is None:
+        raise InvalidContent("The file is missing.")
+    if not text.strip():
+        raise InvalidContent("The file is empty.")
+    try:
+        return from_json(text)
+    except RecursionError:
+        raise InvalidContent("It is nested too deeply.") from None
+    except ValueError as error:
+        raise InvalidContent(f"It is no whole JSON: {error}.") from None
+
+
+def _times(folder: str, run_file: str) -> FileTimes:
+    found = [os.stat(folder), os.stat(run_file)]
+    first = min(at for status in found for at in (status.st_ctime, status.st_mtime))
+    return FileTimes(first, found[1].st_mtime)
+
+
+def _reason(error: OSError) -> str:
+    return f"It cannot be read ({error.strerror})."
+
+
+def _storable(name: str) -> str:
+    """A run's id as it is, unless no database could keep it: then one that always comes out the same."""
+    plain = len(name) <= LONGEST_ID and "\0" not in name and name == name.encode(errors="replace").decode()
+    return name if plain else str(uuid.uuid5(NAMESPACE, ascii(name)))

@@ -1,0 +1,146 @@
+"""What the branches of an import bring: their messages put in order, and what follows from them for the session."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from lionstudio.domain.conversation import Branch, MessageDraft, MessageKind, OpenCall, kind_of, tool_of
+from lionstudio.domain.drafts import require_message
+from lionstudio.domain.errors import Invalid, InvalidRequest
+from lionstudio.domain.lionagi_envelope import ORIGINAL
+from lionstudio.domain.session import Session
+from lionstudio.domain.usage import Usage, usage_of
+from lionstudio.store import branches, exchange, messages, progressions, usage
+from lionstudio.store.transaction import Tx
+
+INDEXED_NAMES = ("name", "agent_name", "playbook_name", "show_topic")
+LONGEST_NAME = 400  # characters of a name that is looked for; no index of a server takes more than 2,704 bytes
+TOOL_KINDS = (MessageKind.TOOL_CALL, MessageKind.TOOL_RESULT)
+
+
+class BranchImport(NamedTuple):
+    """A branch and its own messages. Each message brings its id; without a time it gets that of the one before."""
+
+    branch: Branch
+    messages: Sequence[MessageDraft]
+
+
+class Part(NamedTuple):
+    """A branch, all of its messages as its source tells them, and those that it does not have yet."""
+
+    branch: Branch
+    drafts: Sequence[MessageDraft]
+    fresh: Sequence[MessageDraft]
+    is_new: bool
+
+
+def with_fitting_names(session: Session) -> Session:
+    """The session with names that every index takes; the whole of one that had to be cut is kept in its metadata."""
+    names = {name: getattr(session, name) for name in INDEXED_NAMES}
+    long = {name: text for name, text in names.items() if text is not None and len(text) > LONGEST_NAME}
+    if not long:
+        return session
+    metadata = session.node_metadata or {}
+    original = {**(metadata.get(ORIGINAL) or {}), **long}
+    cut = {name: text[: LONGEST_NAME - 1] + "…" for name, text in long.items()}
+    return session._replace(**cut, node_metadata={**metadata, ORIGINAL: original})
+
+
+def complete_drafts(drafts: Iterable[MessageDraft], at: float) -> list[MessageDraft]:
+    """Messages in their order, each with a time, and each id once, the last of its kind."""
+    found: dict[str, MessageDraft] = {}
+    for draft in drafts:
+        if draft.id is None:
+            raise InvalidRequest("An imported message needs an id, so that importing it again changes nothing.")
+        if draft.created_at is None:
+            found[draft.id] = draft._replace(created_at=at)
+        else:
+            found[draft.id], at = draft, draft.created_at
+    return list(found.values())
+
+
+def id_of(draft: MessageDraft) -> str:
+    assert draft.id is not None  # complete_drafts let it through
+    return draft.id
+
+
+def time_of(draft: MessageDraft) -> float:
+    return draft.created_at or 0.0
+
+
+def parents_first(parts: Sequence[BranchImport]) -> list[BranchImport]:
+    waiting = {part.branch.id: part for part in parts}
+    ordered: list[BranchImport] = []
+    for part in parts:
+        chain = []
+        step: BranchImport | None = part
+        while step is not None and waiting.pop(step.branch.id, None) is not None:
+            chain.append(step)
+            step = waiting.get(step.branch.parent_branch_id or "")
+        ordered += reversed(chain)
+    return ordered
+
+
+def store_part(tx: Tx, part: Part) -> None:
+    prompt = next((draft.id for draft in reversed(part.fresh) if message_kind(draft) is MessageKind.SYSTEM), None)
+    if part.is_new:
+        progressions.add_head(tx, part.branch.progression_id, created_at=part.branch.created_at)
+        branches.insert(tx, part.branch._replace(system_msg_id=part.branch.system_msg_id or prompt))
+    elif prompt is not None:
+        branches.set_system_message(tx, part.branch.id, prompt)  # R27
+    progressions.enter_many(tx, part.branch.progression_id, [id_of(draft) for draft in part.fresh])
+    if part.fresh:
+        last = part.fresh[-1]
+        kind = message_kind(last)
+        tool = tool_of(last.content) if kind in TOOL_KINDS else None
+        branches.touch(tx, part.branch.id, kind=kind, tool=tool, at=time_of(last))
+
+
+def keep_open_calls(tx: Tx, parts: Iterable[Part]) -> None:
+    """What a run that still goes on is waiting for (D5), told by the whole of each branch."""
+    for part in parts:
+        if not part.is_new and not part.fresh:
+            continue
+        waiting: dict[str, OpenCall] = {}
+        for draft in part.drafts:
+            kind = message_kind(draft)
+            if kind is MessageKind.TOOL_CALL:
+                waiting[id_of(draft)] = OpenCall(part.branch.id, id_of(draft), tool_of(draft.content), time_of(draft))
+            elif kind is MessageKind.TOOL_RESULT and isinstance(draft.content, Mapping):
+                waiting.pop(str(draft.content.get("action_request_id")), None)
+            elif kind is MessageKind.USER:
+                waiting.clear()
+        branches.close_calls(tx, part.branch.id)
+        for call in waiting.values():
+            branches.open_call(tx, call)
+
+
+def deliver(tx: Tx, session_id: str, drafts: Iterable[MessageDraft]) -> None:
+    for draft in drafts:
+        if draft.channel is not None and draft.recipient is not None:
+            if exchange.find_delivery(tx, id_of(draft)) is not None:
+                continue
+            sender = draft.sender or session_id
+            tx.deliver(id_of(draft), sender=sender, recipient=draft.recipient, channel=draft.channel)
+
+
+def add_usage(tx: Tx, session_id: str, drafts: Iterable[MessageDraft]) -> None:
+    totals: dict[str, Usage] = {}
+    for draft in drafts:
+        reported = usage_of(draft.node_metadata) if draft.node_metadata else None
+        if reported is not None:
+            model, consumed = reported
+            totals[model] = totals[model].plus(consumed) if model in totals else consumed
+    for model, consumed in totals.items():
+        usage.add(tx, session_id, model, consumed)
+
+
+def message_row(tx: Tx, draft: MessageDraft) -> dict[str, object]:
+    try:
+        require_message(draft)
+        return messages.message_row(tx, draft, id=id_of(draft), created_at=time_of(draft))
+    except Invalid as error:
+        raise InvalidRequest(f"The message {draft.id!r} cannot be stored. {error.message}", hint=error.hint) from error
+
+
+def message_kind(draft: MessageDraft) -> MessageKind:
+    return kind_of(draft.lion_class, draft.role, draft.content)

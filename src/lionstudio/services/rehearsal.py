@@ -1,0 +1,32 @@
+"""Doing something without keeping it: a dry run is the very same code, and what it says is what then happens."""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from lionstudio.services.context import Context, open_context
+from lionstudio.settings import Settings
+from lionstudio.store.migrate import NoDatabaseYet
+from lionstudio.store.open import open_database
+from lionstudio.store.rehearsal import rehearse
+
+
+@contextmanager
+def open_rehearsal(settings: Settings) -> Iterator[Context]:
+    """The database that the settings name, to try things in; where there is none yet, an empty one, then forgotten."""
+    try:
+        database = open_context(settings, create=False).db
+    except NoDatabaseYet:
+        with tempfile.TemporaryDirectory(prefix="lionstudio-") as folder:
+            scratch = Context(open_database(os.path.join(folder, "state.db")))
+            try:
+                yield scratch
+            finally:
+                scratch.db.close()
+        return
+    try:
+        with rehearse(database) as trial:
+            yield Context(trial)
+    finally:
+        database.close()
