@@ -35,7 +35,7 @@ bench: $(READY)  ## the benchmarks, with both sides of every ratio
 	$(BIN)/python -m benchmarks
 
 generate: $(READY)  ## the parts of the documentation that are made from the code
-	$(BIN)/python docs/generate.py
+	$(BIN)/python -m docs.generate
 
 format: $(READY) ## put the code into shape
 	$(BIN)/ruff format --quiet .

@@ -1,4 +1,4 @@
-"""Writes the reference pages that the code itself can tell: schema, errors, reasons and vocabularies.
+"""Writes the reference pages that the code itself can tell: commands, schema, errors, reasons and vocabularies.
 
 `make generate` runs it; tests/architecture/test_generated_is_current.py fails when a page lags behind.
 """
@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+from docs.cli_page import cli_page
 
 from lionstudio.domain import errors
 from lionstudio.domain.reasons import REASON_CODES
@@ -234,6 +236,7 @@ def _code(text: str) -> str:
 def pages() -> dict[str, str]:
     """Every generated page by its name in the reference folder."""
     return {
+        "cli.md": cli_page(),
         "schema.md": schema_page(),
         "errors.md": errors_page(),
         "reasons.md": reasons_page(),

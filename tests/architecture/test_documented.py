@@ -1,4 +1,4 @@
-"""What a user can meet is written down: tables, settings, error codes, reasons and every word of a vocabulary."""
+"""What a user can meet is written down: commands, tables, settings, error codes, reasons and every word there is."""
 
 import ast
 import inspect
@@ -11,6 +11,7 @@ import pytest
 from docs.generate import DIALECTS, read_schema, vocabularies_in
 
 from lionstudio import settings
+from lionstudio.cli.commands import GROUPS, find_commands
 from lionstudio.domain import errors
 from lionstudio.domain.reasons import REASON_CODES
 
@@ -63,6 +64,21 @@ def test_every_table_and_view_is_documented(dialect):
     documented = re.findall(r"(?m)^## (\w+)$", page("reference/schema.md"))
     assert [table.name for table in schema.tables] == [name for name in documented if name != "Views"]
     assert [view for view in schema.views if f"- `{view}`" not in page("reference/schema.md")] == []
+
+
+@pytest.mark.parametrize(
+    "command", [c for group in GROUPS for c in find_commands(group).values()], ids=lambda command: command.words
+)
+def test_every_command_is_documented_with_all_it_takes(command):
+    section = page("reference/cli.md").partition(f"\n### {command.words}\n")[2].partition("\n##")[0]
+    assert command.summary in section
+    names = [name for option in command.options for name in option.names if name.startswith("-") and name != "--db"]
+    assert [name for name in names if f"`{name}" not in section] == []
+
+
+def test_no_command_is_documented_that_does_not_exist():
+    documented = re.findall(r"(?m)^### (li .+)$", page("reference/cli.md"))
+    assert documented == [command.words for group in GROUPS for command in find_commands(group).values()]
 
 
 def test_both_databases_have_the_same_tables_and_columns():
