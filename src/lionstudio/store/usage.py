@@ -61,4 +61,4 @@ def totals(tx: Tx, session_ids: Sequence[str]) -> dict[str, Usage]:
         return {}
     params = {f"id_{number}": session_id for number, session_id in enumerate(session_ids)}
     rows = tx.all(LIST_TOTALS.format(ids=", ".join(f":{name}" for name in params)), **params)
-    return {row[0]: Usage(*map(int, row[1:6]), cost_usd=row[6]) for row in rows}
+    return {row[0]: Usage._make([*map(int, row[1:6]), row[6]]) for row in rows}

@@ -1,0 +1,214 @@
+"""`li runs tail` and `li runs wait`: what runs say and how they end, as it is committed."""
+
+import heapq
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from lionstudio.cli.command import Call
+from lionstudio.cli.output import many_lines, one_line
+from lionstudio.cli.run_rows import clock_time
+from lionstudio.domain.chain import state_chain
+from lionstudio.domain.conversation import Message, MessageKind, is_tool_error
+from lionstudio.domain.errors import SessionNotFound
+from lionstudio.domain.message_text import text_of
+from lionstudio.domain.process import ProcessState
+from lionstudio.domain.session import SessionStatus, exit_code_of
+from lionstudio.services.branches import list_branches
+from lionstudio.services.change_feed import newest_number
+from lionstudio.services.following import follow_sessions
+from lionstudio.services.health import judge
+from lionstudio.services.runs import name_of, read_stretch
+from lionstudio.services.sessions import get_session
+
+PAGE = 200
+LOOK_EVERY = 10.0  # seconds without news after which a run's process is looked at: a dead one never says that it ended
+TIMED_OUT = 124
+MOST_LINES, MOST_CHARACTERS = 40, 4_000  # of one message on a terminal; --json gives all
+INDENT = "    "
+KIND_STYLES = {
+    MessageKind.USER: "person",
+    MessageKind.ASSISTANT: "info",
+    MessageKind.TOOL_CALL: "warning",
+    MessageKind.SYSTEM: "muted",
+}
+
+
+class Said(NamedTuple):
+    """A message, and where it was said."""
+
+    session_id: str
+    message: Message
+    branch_ids: tuple[str, ...]
+
+
+def print_tail(call: Call, session_ids: Sequence[str], *, lines: int, follow: bool) -> None:
+    """Print the last messages of runs; then, if asked, each further one once and in order, until all have ended."""
+    ctx, printer = call.ctx, _Printer(call, session_ids)
+    cursor = newest_number(ctx)  # before anything is read, so that nothing is committed in between
+    lengths = {id: get_session(ctx, id).message_count for id in session_ids}
+    begins = [_read(call, id, after=max(0, lengths[id] - lines), upto=lengths[id]) for id in session_ids]
+    for said in heapq.merge(*begins, key=lambda said: said.message.created_at):
+        printer.print(said)
+    if not follow:
+        return
+    open_runs, watch = dict(lengths), _DeathWatch(call)
+    _print_news(call, printer, open_runs, list(open_runs))
+    for changed in _follow(call, open_runs, cursor, watch):
+        _print_news(call, printer, open_runs, changed)
+
+
+def wait_for(call: Call, session_ids: Sequence[str], *, timeout: float | None) -> int:
+    """Wait until runs have ended, and say how each did; the exit code of the first that did not complete."""
+    until = None if timeout is None else time.monotonic() + timeout
+    cursor, watch = newest_number(call.ctx), _DeathWatch(call)
+    open_runs, codes = dict.fromkeys(session_ids, 0), dict[str, int]()
+    _note_ended(call, open_runs, codes, session_ids)
+    for changed in _follow(call, open_runs, cursor, watch, until=until):
+        _note_ended(call, open_runs, codes, changed)
+    if open_runs:
+        names = ", ".join(f"{name_of(call.ctx, get_session(call.ctx, id))} ({id})" for id in open_runs)
+        call.out.say(f"After {timeout:g} s still running: {names}")
+        return TIMED_OUT
+    return next((codes[id] for id in session_ids if codes[id]), 0)
+
+
+def _follow(
+    call: Call, open_runs: dict[str, int], after: int, watch: "_DeathWatch", *, until: float | None = None
+) -> Iterator[list[str]]:
+    """Those of the open runs that may have changed, again and again until none is open."""
+    if not open_runs:
+        return
+    watch.look(open_runs)
+    for changed in follow_sessions(call.ctx, set(open_runs), after=after, quiet=LOOK_EVERY, until=until):
+        if changed is None:
+            watch.look(open_runs)
+        if changed is None or changed in open_runs:
+            yield list(open_runs) if changed is None else [changed]
+        if not open_runs:
+            return
+
+
+def _print_news(call: Call, printer: "_Printer", open_runs: dict[str, int], changed: Sequence[str]) -> None:
+    """Print what was said since; a run that has ended, and has nothing more to say, is not open any more."""
+    for session_id in changed:
+        try:
+            # Its status is read before its messages: what it said before it ended is then among them.
+            has_ended = get_session(call.ctx, session_id).status is not SessionStatus.RUNNING
+            for said in _read(call, session_id, after=open_runs[session_id]):
+                printer.print(said)
+                open_runs[session_id] = said.message.position or 0
+        except SessionNotFound:
+            call.out.say(f"The run {session_id} was deleted.")
+            has_ended = True
+        if has_ended:
+            del open_runs[session_id]
+    sys.stdout.flush()
+
+
+def _read(call: Call, session_id: str, *, after: int, upto: int | None = None) -> Iterator[Said]:
+    while upto is None or after < upto:
+        limit = PAGE if upto is None else min(PAGE, upto - after)
+        stretch = read_stretch(call.ctx, session_id, after=after, limit=limit)
+        for message in stretch.messages:
+            yield Said(session_id, message, stretch.branch_ids.get(message.id, ()))
+        if len(stretch.messages) < limit:
+            return
+        after += limit
+
+
+def _note_ended(call: Call, open_runs: dict[str, int], codes: dict[str, int], changed: Sequence[str]) -> None:
+    for session_id in changed:
+        session, verdict = judge(call.ctx, session_id)
+        if session.status is SessionStatus.RUNNING:
+            continue
+        del open_runs[session_id]
+        codes[session_id] = exit_code_of(session)
+        name = name_of(call.ctx, session)
+        if call.out.as_json:
+            ended = {"id": session_id, "display_name": name, "status": session.status, "ended_at": session.ended_at}
+            call.out.json({**ended, "exit_code": session.exit_code, "wait_exit_code": codes[session_id]})
+        else:
+            chain = " · ".join(state_chain(session, verdict))
+            call.out.say_data(f"{one_line(name)}  {session_id}  {one_line(chain)}")
+    sys.stdout.flush()
+
+
+class _DeathWatch:
+    """Says once of each run that it will not end by itself, because its process is gone."""
+
+    def __init__(self, call: Call) -> None:
+        self._call = call
+        self._said: set[str] = set()
+
+    def look(self, session_ids: "dict[str, int]") -> None:
+        for session_id in session_ids.keys() - self._said:
+            try:
+                session, verdict = judge(self._call.ctx, session_id)
+            except SessionNotFound:
+                continue
+            if session.status is SessionStatus.RUNNING and verdict.process is ProcessState.DEAD:
+                self._said.add(session_id)
+                self._call.out.say(
+                    f"The process of {name_of(self._call.ctx, session)} ({session_id}) is gone, so the run will not "
+                    "end by itself. End such runs: li state doctor --transition-stale"
+                )
+
+
+class _Printer:
+    """Prints messages, with the name of the run and of the branch where there are several."""
+
+    def __init__(self, call: Call, session_ids: Sequence[str]) -> None:
+        self._call = call
+        self._names: dict[str, str] = {}
+        if len(session_ids) > 1:
+            self._names = {id: name_of(call.ctx, get_session(call.ctx, id)) for id in session_ids}
+        self._branches: dict[str, str] = {}
+
+    def print(self, said: Said) -> None:
+        if self._call.out.as_json:
+            self._call.out.json(message_object(said))
+            return
+        out, message = self._call.out, said.message
+        style = "danger" if is_tool_error(message) else KIND_STYLES.get(message.kind, "neutral")
+        where = [name for name in (self._names.get(said.session_id), self._branch(said)) if name]
+        head = [
+            out.paint(clock_time(message.created_at, "%Y-%m-%d %H:%M:%S"), "muted"),
+            out.paint(message.kind.value, style),
+            *([out.paint(one_line(" / ".join(where)), "strong")] if where else []),
+        ]
+        out.say_data("  ".join(head))
+        for line in readable(text_of(message)):
+            out.say_data(f"{INDENT}{line}".rstrip())
+
+    def _branch(self, said: Said) -> str | None:
+        """The name of its branch, in a run that has several."""
+        if not said.branch_ids:
+            return None
+        known = said.branch_ids[0]
+        if known not in self._branches:
+            found = list_branches(self._call.ctx, said.session_id)
+            self._branches |= {branch.id: branch.name or branch.id for branch in found}
+            if len(found) == 1:
+                self._branches[known] = ""  # a second one will not be known, and then both get their names
+        return self._branches[known]
+
+
+def readable(text: str) -> list[str]:
+    """The lines of a text, safe to print; of a long one the beginning, and how much more there is."""
+    safe = many_lines(text)
+    lines = safe[:MOST_CHARACTERS].split("\n")[:MOST_LINES]
+    left = len(safe) - len("\n".join(lines))
+    return [*lines, f"… {left:,} more characters; --json gives all"] if left > 0 else lines
+
+
+def message_object(said: Said) -> dict[str, Any]:
+    """One message for programs, whole."""
+    message = said.message
+    return {
+        "session_id": said.session_id,
+        "branch_ids": list(said.branch_ids),
+        **message._asdict(),
+        "kind": message.kind,
+    }

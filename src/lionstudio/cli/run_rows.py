@@ -1,0 +1,161 @@
+"""Runs as lines of a list and as JSON: what `li runs ls` shows of each."""
+
+import time
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from lionstudio.cli.output import Cell, Column
+from lionstudio.domain.activity import Activity, ActivityKind
+from lionstudio.domain.chain import CHAIN_PARTS_IN_LISTS, state_chain
+from lionstudio.domain.labels import KIND_LABELS, format_duration, short_id
+from lionstudio.domain.reasons import Reason
+from lionstudio.domain.session import Session, SessionStatus
+from lionstudio.domain.state import NormalizedState
+from lionstudio.services.runs import SessionSummary
+
+COLUMNS = (
+    Column("RUN"),
+    Column("NAME", grows=True),
+    Column("KIND"),
+    Column("STATE", grows=True),
+    Column("ACTIVITY", grows=True),
+    Column("SIZE", right=True),
+    Column("TOOK", right=True),
+    Column("UPDATED", right=True),
+)
+UNKNOWN_TIME = "unknown"  # a foreign row may hold any float
+
+
+def list_rows(
+    summaries: Sequence[SessionSummary], *, now: float, viewer: str, whole_ids: bool
+) -> Iterable[Sequence[str | Cell]]:
+    """The rows of a table. An id is as short as it can be and still mean one of these runs."""
+    ids = [summary.session.id for summary in summaries]
+    length = None if whole_ids else _telling_length(ids)
+    for summary in summaries:
+        session = summary.session
+        chain = state_chain(session, summary.verdict, viewer=viewer)[:CHAIN_PARTS_IN_LISTS]
+        yield (
+            session.id[:length],
+            Cell(summary.display_name, "strong"),
+            "" if session.invocation_kind is None else KIND_LABELS[session.invocation_kind],
+            Cell(" · ".join(chain), summary.state.tone),
+            _activity_cell(summary.activity, now=now),
+            f"{session.branch_count:,} br · {session.message_count:,} msg",
+            took(session, now=now),
+            age(session.updated_at, now=now),
+        )
+
+
+def _telling_length(ids: Sequence[str]) -> int:
+    """How much of each id has to be shown to tell them apart."""
+    length = max((len(short_id(id)) for id in ids), default=0)
+    while len({id[:length] for id in ids}) < len(set(ids)):
+        length += 1
+    return length
+
+
+def row_object(summary: SessionSummary) -> dict[str, Any]:
+    """One run for programs."""
+    session = summary.session
+    return {
+        "id": session.id,
+        "name": session.name,
+        "display_name": summary.display_name,
+        "status": session.status,
+        "effective_health": summary.verdict.health,
+        "state": state_object(summary.state),
+        "activity": activity_object(summary.activity),
+        "created_at": session.created_at,
+        "updated_at": session.updated_at,
+        "started_at": session.started_at,
+        "ended_at": session.ended_at,
+        "last_message_at": session.last_message_at,
+        "message_count": session.message_count,
+        "branch_count": session.branch_count,
+        "duration_ms": session.duration_ms,
+        "usage": summary.usage._asdict(),
+        "provenance": {
+            "source": session.source_kind,
+            "kind": session.invocation_kind,
+            "agent": session.agent_name,
+            "playbook": session.playbook_name,
+            "show": session.show_topic,
+            "play": session.show_play_name,
+            "parent": session.parent_session_id,
+        },
+    }
+
+
+def state_object(state: NormalizedState) -> dict[str, Any]:
+    return {
+        "lifecycle": state.lifecycle,
+        "outcome": state.outcome,
+        "health": state.health,
+        "delivery": state.delivery,
+        "severity": state.severity,
+        "tone": state.tone,
+        "reasons": [reason_object(reason) for reason in state.reasons],
+    }
+
+
+def reason_object(reason: Reason) -> dict[str, Any]:
+    return {
+        "code": reason.code,
+        "sentence": reason.sentence,
+        "evidence": [ref._asdict() for ref in reason.evidence],
+    }
+
+
+def activity_object(activity: Activity | None) -> dict[str, Any] | None:
+    return None if activity is None else activity._asdict()
+
+
+def activity_text(activity: Activity, *, now: float) -> str:
+    """What a run waits for, as a sentence begins: "waits for bash since 3m"."""
+    whom = {
+        ActivityKind.HUMAN: "waits for a person",
+        ActivityKind.TOOL: f"waits for the tool {activity.tool or 'it called'}",
+        ActivityKind.MODEL: "waits for the model",
+        ActivityKind.UNKNOWN: "what it waits for is not known",
+    }[activity.kind]
+    if activity.since is None or activity.kind is ActivityKind.UNKNOWN:
+        return whom
+    return f"{whom} since {format_duration(now - activity.since)}"
+
+
+def _activity_cell(activity: Activity | None, *, now: float) -> str | Cell:
+    if activity is None or activity.kind is ActivityKind.UNKNOWN:
+        return ""
+    whom = {ActivityKind.HUMAN: "person", ActivityKind.TOOL: activity.tool or "tool", ActivityKind.MODEL: "model"}
+    since = "" if activity.since is None else f" {format_duration(now - activity.since, brief=True)}"
+    style = "person" if activity.kind is ActivityKind.HUMAN else "neutral"
+    return Cell(f"{whom[activity.kind]}{since}", style)
+
+
+def took(session: Session, *, now: float) -> str:
+    """How long a run took, or takes so far."""
+    if session.duration_ms is not None:
+        return format_duration(session.duration_ms / 1000)
+    if session.status is SessionStatus.RUNNING and session.started_at is not None:
+        return format_duration(now - session.started_at)
+    return ""
+
+
+def age(at: float, *, now: float) -> str:
+    return f"{format_duration(now - at, brief=True)} ago"
+
+
+def moment(at: float | None, *, now: float) -> str:
+    """A time as the reader's clock shows it, and how long ago that was."""
+    if at is None:
+        return ""
+    return f"{clock_time(at, '%Y-%m-%d %H:%M:%S')} ({age(at, now=now)})"
+
+
+def clock_time(at: float, form: str) -> str:
+    """A time in the reader's time zone."""
+    try:
+        return time.strftime(form, time.localtime(at))
+    except (ValueError, OverflowError, OSError):
+        return UNKNOWN_TIME

@@ -1,0 +1,268 @@
+"""`li runs tail` and `li runs wait`: what runs say and how they end, as it happens."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from lionstudio import machine
+from lionstudio.domain.conversation import MessageDraft
+from lionstudio.domain.process import ProcessRecord, ProcessRole
+from lionstudio.services.branches import BranchDraft, create_branch
+from lionstudio.services.context import Context
+from lionstudio.services.messages import append_message, append_messages
+from lionstudio.services.sessions import finish_session, put_process
+from tests.cli.conftest import Li
+from tests.factories import Clock, assistant_says, line_of, start_run, user_says
+from tests.recorders.agents import run_agent
+
+DEADLINE = 60.0
+
+
+class Typed:
+    """A command that runs as a process of its own."""
+
+    def __init__(self, *words: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "lionstudio.cli.main", *words],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONUNBUFFERED": ""},
+        )
+        self._watchdog = threading.Timer(DEADLINE, self.process.kill)
+        self._watchdog.daemon = True
+        self._watchdog.start()
+
+    def line(self) -> str:
+        assert self.process.stdout is not None
+        return self.process.stdout.readline().rstrip("\n")
+
+    def object(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.line())
+        return found
+
+    def warning(self) -> str:
+        assert self.process.stderr is not None
+        return self.process.stderr.readline().rstrip("\n")
+
+    def end(self) -> tuple[int, str, str]:
+        """Its exit code and what else it printed."""
+        assert self.process.stdout is not None
+        assert self.process.stderr is not None
+        out, err = self.process.stdout.read(), self.process.stderr.read()
+        return self.process.wait(), out, err
+
+    def close(self) -> None:
+        self._watchdog.cancel()
+        self.process.kill()
+        self.process.wait()
+        for pipe in (self.process.stdout, self.process.stderr):
+            assert pipe is not None
+            pipe.close()
+
+
+@contextmanager
+def typed(*words: str) -> Iterator[Typed]:
+    command = Typed(*words)
+    try:
+        yield command
+    finally:
+        command.close()
+
+
+def say(ctx: Context, session_id: str, text: str) -> None:
+    append_message(ctx, line_of(session_id), user_says(text))
+
+
+def say_many(ctx: Context, session_id: str) -> None:
+    for number in range(50):
+        say(ctx, session_id, str(number))
+
+
+def test_the_last_messages_of_a_run(li: Li, ctx: Context) -> None:
+    start_run(ctx, "run-1", name="triage")
+    for number in range(12):
+        say(ctx, "run-1", f"message {number}\nsecond line")
+    answer = li("runs", "tail", "triage", "-n", "2")
+    assert (answer.code, answer.err) == (0, "")
+    heads, lines = answer.out.splitlines()[::3], answer.out.splitlines()
+    assert [head[19:] for head in heads] == ["  user", "  user"]
+    assert lines[1:3] == ["    message 10", "    second line"]
+    assert lines[4:6] == ["    message 11", "    second line"]
+    assert len(li("runs", "tail", "triage").out.splitlines()) == 30
+    assert li("runs", "tail", "triage", "-n", "0") == (0, "", "")
+
+
+def test_messages_of_several_runs_and_branches_say_where_they_were_said(li: Li, ctx: Context, clock: Clock) -> None:
+    start_run(ctx, "run-1", name="triage", branch_name="main")
+    start_run(ctx, "run-2", name="review")
+    say(ctx, "run-1", "first")
+    clock.pass_seconds(1)
+    say(ctx, "run-2", "second")
+    clock.pass_seconds(1)
+    side = line_of("run-1")._replace(branch_id="side", branch_progression_id="side-order")
+    create_branch(ctx, BranchDraft(side, "sideways"))
+    append_message(ctx, side, assistant_says("third"))
+    lines = li("runs", "tail", "run-1", "run-2").out.splitlines()
+    assert [line[21:] if number % 2 == 0 else line for number, line in enumerate(lines)] == [
+        "user  triage / main", "    first", "user  review", "    second", "assistant  triage / sideways", "    third",
+    ]  # fmt: skip
+    first, second, third = li("runs", "tail", "run-1", "run-2", "--json").objects
+    assert (first["session_id"], first["branch_ids"], first["position"]) == ("run-1", ["run-1-main"], 1)
+    assert (second["session_id"], third["branch_ids"]) == ("run-2", ["side"])
+
+
+def test_a_long_message_is_cut_for_people_and_whole_for_programs(li: Li, ctx: Context) -> None:
+    start_run(ctx, "run-1")
+    text = "\n".join(f"line {number} \x1b[2J" for number in range(1_000))
+    append_message(ctx, line_of("run-1"), MessageDraft("assistant", {"assistant_response": text}))
+    lines = li("runs", "tail", "run-1").out.splitlines()
+    assert len(lines) == 42
+    assert lines[1] == "    line 0 \\x1b[2J"
+    assert lines[-1].endswith("more characters; --json gives all")
+    (message,) = li("runs", "tail", "run-1", "--json").objects
+    assert message["content"] == {"assistant_response": text}
+    assert message["kind"] == "assistant"
+
+
+def test_following_prints_each_message_once_and_ends_with_the_runs(li: Li, ctx: Context) -> None:
+    start_run(ctx, "run-1", name="one")
+    start_run(ctx, "run-2", name="two")
+    say(ctx, "run-1", "before")
+    with typed("runs", "tail", "-f", "--json", "one", "two") as tail:
+        assert tail.object()["content"] == {"instruction": "before"}
+        say(ctx, "run-2", "live")
+        assert tail.object()["session_id"] == "run-2"
+        drafts = [user_says(f"{number}", id=f"m{number}") for number in range(300)]
+        append_messages(ctx, line_of("run-1"), drafts)
+        append_message(ctx, line_of("run-1"), user_says("0, said again", id="m0"))
+        finish_session(ctx, "run-2", "completed")
+        assert [tail.object()["id"] for _ in range(300)] == [f"m{number}" for number in range(300)]
+        say(ctx, "run-1", "last")
+        finish_session(ctx, "run-1", "failed")
+        code, out, err = tail.end()
+    assert (code, err) == (0, "")
+    (last,) = map(json.loads, out.splitlines())
+    assert (last["content"], last["position"]) == ({"instruction": "last"}, 302)
+
+
+def test_following_runs_that_have_ended_prints_and_ends(li: Li, ctx: Context) -> None:
+    start_run(ctx, "run-1")
+    say(ctx, "run-1", "said")
+    finish_session(ctx, "run-1", "completed")
+    answer = li("runs", "tail", "-f", "run-1", "-n", "1")
+    assert (answer.code, answer.out.splitlines()[1:]) == (0, ["    said"])
+
+
+def test_several_writers_at_once_are_followed_in_their_order(li: Li, ctx: Context) -> None:
+    start_run(ctx, "run-1")
+    start_run(ctx, "run-2")
+    say(ctx, "run-1", "begin")
+    with typed("runs", "tail", "-f", "--json", "run-1", "run-2") as tail:
+        writers = [threading.Thread(target=say_many, args=(ctx, id)) for id in ("run-1", "run-2")]
+        assert tail.object()["content"] == {"instruction": "begin"}
+        for writer in writers:
+            writer.start()
+        found = [tail.object() for _ in range(100)]
+        for writer in writers:
+            writer.join()
+        for session_id in ("run-1", "run-2"):
+            finish_session(ctx, session_id, "completed")
+        assert tail.end() == (0, "", "")
+    for session_id, first in (("run-1", 2), ("run-2", 1)):
+        positions = [message["position"] for message in found if message["session_id"] == session_id]
+        assert positions == list(range(first, first + 50))
+
+
+def test_ctrl_c_ends_following(li: Li, ctx: Context) -> None:
+    start_run(ctx, "run-1")
+    say(ctx, "run-1", "said")
+    with typed("runs", "tail", "-f", "--json", "run-1") as tail:
+        tail.object()
+        say(ctx, "run-1", "more")
+        tail.object()
+        tail.process.send_signal(signal.SIGINT)
+        assert tail.end() == (130, "", "li: stopped.\n")
+
+
+def test_wrong_usage_of_tail_and_wait(li: Li, ctx: Context) -> None:
+    start_run(ctx, "run-1")
+    assert li("runs", "tail", "run-1", "-n", "-1") == (2, "", "li: --lines must be 0 or more.\n")
+    assert li("runs", "tail", "run-1", "nobody").code == 1
+    assert "There is no run 'nobody'" in li("runs", "wait", "nobody").err
+    for seconds in ("-1", "nan", "inf"):
+        assert li("runs", "wait", "run-1", f"--timeout={seconds}") == (
+            2,
+            "",
+            "li: --timeout must be 0 seconds or more.\n",
+        )
+
+
+@pytest.mark.parametrize(
+    ("status", "exit_code", "expected"),
+    [
+        ("completed", None, 0),
+        ("failed", None, 1),
+        ("failed", 7, 7),
+        ("timed_out", None, 124),
+        ("aborted", None, 130),
+        ("cancelled", None, 143),
+    ],
+)
+def test_the_exit_code_says_how_a_run_ended(
+    li: Li, ctx: Context, status: str, exit_code: int | None, expected: int
+) -> None:
+    start_run(ctx, "run-1", name="triage")
+    finish_session(ctx, "run-1", status, exit_code=exit_code)
+    answer = li("runs", "wait", "triage")
+    assert (answer.code, answer.err) == (expected, "")
+    assert answer.out.startswith("triage  run-1  ")
+    (ended,) = li("runs", "wait", "triage", "--json").objects
+    assert (ended["id"], ended["status"], ended["exit_code"]) == ("run-1", status, exit_code)
+    assert ended["wait_exit_code"] == expected
+
+
+def test_the_first_run_that_did_not_complete_gives_the_exit_code(li: Li, ctx: Context) -> None:
+    for session_id, status in (("run-1", "completed"), ("run-2", "cancelled"), ("run-3", "failed")):
+        start_run(ctx, session_id)
+        finish_session(ctx, session_id, status)
+    assert li("runs", "wait", "run-1", "run-2", "run-3").code == 143
+    assert li("runs", "wait", "run-1", "run-3", "run-2").code == 1
+
+
+def test_waiting_ends_as_soon_as_the_last_run_has_ended(li: Li, ctx: Context) -> None:
+    start_run(ctx, "run-1", name="one")
+    start_run(ctx, "run-2", name="two")
+    finish_session(ctx, "run-1", "completed")
+    with typed("runs", "wait", "one", "two", "--timeout", "50") as waiting:
+        assert waiting.line().startswith("one  run-1  Completed")
+        finish_session(ctx, "run-2", "failed", exit_code=9)
+        assert waiting.line().startswith("two  run-2  Failed · exit 9")
+        assert waiting.end() == (9, "", "")
+
+
+def test_giving_up_names_who_still_runs(li: Li, ctx: Context) -> None:
+    start_run(ctx, "run-1", name="one")
+    start_run(ctx, "run-2", name="two")
+    finish_session(ctx, "run-1", "completed")
+    answer = li("runs", "wait", "one", "two", "--timeout", "0.05")
+    assert answer.code == 124
+    assert answer.out.startswith("one  run-1")
+    assert answer.err == "After 0.05 s still running: two (run-2)\n"
+
+
+def test_a_run_whose_process_is_gone_is_not_waited_for_in_silence(li: Li, ctx: Context) -> None:
+    pid = int(run_agent("import os; print(os.getpid())").stdout)
+    start_run(ctx, "run-1", name="one")
+    put_process(ctx, ProcessRecord("run-1", ProcessRole.AGENT, machine.here(), pid, 1))
+    answer = li("runs", "wait", "one", "--timeout", "0.05")
+    assert answer.code == 124
+    assert "The process of one (run-1) is gone, so the run will not end by itself." in answer.err

@@ -1,0 +1,169 @@
+"""`li runs kill`: the plan, the deed, the refusals. The processes are real."""
+
+import os
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from lionstudio import machine
+from lionstudio.cli.operator import operator
+from lionstudio.services.admin import list_events
+from lionstudio.services.context import Context
+from lionstudio.services.sessions import finish_session, get_session, put_process
+from tests.cli.conftest import Li
+from tests.factories import start_run
+from tests.recorders.agents import Agent
+from tests.services.test_killing import (
+    HAS_A_CHILD,
+    IGNORES_SIGTERM,
+    RECORDS_ITSELF,
+    WAITS,
+    is_alive,
+    process_of,
+    recorded,
+)
+
+
+def test_the_plan_is_what_then_happens(li: Li, ctx: Context) -> None:
+    with process_of(ctx, HAS_A_CHILD, owns_group=True) as (pid, child):
+        planned = li("runs", "kill", "run-1", "--dry-run")
+        assert (planned.code, planned.err) == (0, "Nothing was done: --dry-run.\n")
+        facts = dict(line.split("  ", 1) for line in planned.out.splitlines())
+        facts = {name: value.strip() for name, value in facts.items()}
+        pids = ", ".join(map(str, sorted((pid, int(child)))))
+        assert facts["process"] == f"agent pid {pid} on {machine.here().host}"
+        assert facts["command"] == "worker.py"
+        assert facts["told to end"] == f"the whole group {pid}: 2 members, pid {pids}"
+        assert facts["how"] == "SIGTERM; SIGKILL if it is not gone after 10 s"
+        (plan,) = li("runs", "kill", "run-1", "--dry-run", "--json").objects
+        assert (plan["pid"], plan["whole_group"], plan["dry_run"]) == (pid, True, True)
+        assert is_alive(pid)
+        (done,) = li("runs", "kill", "run-1", "--json", "--reason", "it loops").objects
+        assert not is_alive(pid)
+        assert not is_alive(int(child))
+    assert {name: done[name] for name in plan if name != "dry_run"} == {
+        name: value for name, value in plan.items() if name != "dry_run"
+    }
+    assert (done["status"], done["signals"], done["ended_by_itself"]) == ("cancelled", ["SIGTERM"], False)
+    session = get_session(ctx, "run-1")
+    assert (session.status, session.end_actor) == ("cancelled", operator())
+    (event,) = list_events(ctx, target_id="run-1")
+    assert (event.id, event.actor, event.details["reason"]) == (done["event_id"], operator(), "it loops")
+
+
+def test_a_stubborn_process_is_killed_and_the_answer_says_so(li: Li, ctx: Context) -> None:
+    with process_of(ctx, IGNORES_SIGTERM) as (pid, _):
+        answer = li("runs", "kill", "run-1", "--grace", "0.05")
+        assert not is_alive(pid)
+    assert (answer.code, answer.err) == (0, "")
+    lines = answer.out.splitlines()
+    assert lines[1] == f"status   Cancelled, written by {operator()}"
+    assert lines[2] == "signals  SIGTERM, SIGKILL"
+    assert lines[3] == f"proof    pid {pid} has ended and waits to be collected (state Z)."
+
+
+def test_a_run_that_ends_itself_on_sigterm_keeps_its_own_end(li: Li, ctx: Context, location: str) -> None:
+    with Agent(RECORDS_ITSELF, location) as agent:
+        session_id = agent.line()
+        answer = li("runs", "kill", "triage")
+        assert "status   Cancelled, written by itself" in answer.out
+        assert get_session(ctx, session_id).end_actor == "run"
+    shown = li("runs", "show", session_id).out
+    assert any(f"  {operator()}  " in line and " kill" in line for line in shown.splitlines())
+
+
+def test_only_one_process_is_told_where_the_group_is_not_the_runs_own(li: Li, ctx: Context) -> None:
+    with process_of(ctx, WAITS) as (pid, _):
+        assert f"only pid {pid}; what it started goes on" in li("runs", "kill", "run-1", "--dry-run").out
+
+
+@pytest.mark.parametrize(
+    ("facts", "why"),
+    [
+        pytest.param({"start_time": 1}, "now belongs to another process. No signal was sent.", id="the pid was reused"),
+        pytest.param(
+            {"place": machine.here()._replace(host="far-1")}, "is on far-1 and cannot be seen", id="another host"
+        ),
+    ],
+)
+def test_a_process_that_is_not_the_runs_is_left_alone(li: Li, ctx: Context, facts: dict[str, Any], why: str) -> None:
+    with process_of(ctx, WAITS, "run-1", **facts) as (pid, _):
+        answer = li("runs", "kill", "run-1")
+        assert (answer.code, answer.out) == (1, "")
+        assert why in answer.err
+        assert len(answer.err.splitlines()) == 1
+        assert is_alive(pid)
+
+
+def test_an_ended_run_is_refused(li: Li, ctx: Context) -> None:
+    start_run(ctx, "run-1")
+    finish_session(ctx, "run-1", "completed")
+    answer = li("runs", "kill", "run-1")
+    assert answer.code == 1
+    assert answer.err == (
+        "li: The run run-1 has ended: Completed. There is nothing to kill. See how it ended: li runs show run-1\n"
+    )
+
+
+@pytest.mark.parametrize("grace", ["-1", "nan", "1e9"])
+def test_a_grace_that_makes_no_sense_is_refused(li: Li, ctx: Context, grace: str) -> None:
+    with process_of(ctx, WAITS) as (pid, _):
+        answer = li("runs", "kill", "run-1", f"--grace={grace}")
+        assert (answer.code, answer.err) == (2, "li: --grace must be between 0 seconds and a day.\n")
+        assert is_alive(pid)
+
+
+def test_a_terminal_is_asked(li: Li, ctx: Context, location: str) -> None:
+    script = f"""
+import os, pty, sys
+os.environ["LIONAGI_DB"] = {location!r}
+answer = sys.argv[1].encode() + b"\\n"
+def read(fd):
+    data = os.read(fd, 1024)
+    if b"[y/N]" in data:
+        os.write(fd, answer)
+    return data
+status = pty.spawn([sys.executable, "-m", "lionstudio.cli.main", "runs", "kill", "run-1"], read)
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
+    with process_of(ctx, WAITS) as (pid, _):
+        for typed, code in (("n", 1), ("y", 0)):
+            asked = subprocess.run(
+                [sys.executable, "-c", script, typed], capture_output=True, text=True, stdin=subprocess.DEVNULL
+            )
+            assert asked.returncode == code, asked.stdout
+            assert f"told to end: only pid {pid}" in asked.stdout
+            assert is_alive(pid) is (typed == "n")
+
+
+DROPS_ITS_RIGHT_TO_KILL = """
+import ctypes, os, sys
+PR_CAPBSET_DROP, CAP_KILL = 24, 5
+if ctypes.CDLL(None).prctl(PR_CAPBSET_DROP, CAP_KILL, 0, 0, 0):
+    sys.exit(77)
+os.execv(sys.executable, [sys.executable, "-m", "lionstudio.cli.main", "runs", "kill", "run-1"])
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can start a process of another account")
+def test_a_process_of_another_account_is_refused_clearly(li: Li, ctx: Context) -> None:
+    start_run(ctx, "run-1")
+    foreign = subprocess.Popen(["sleep", "1000"], user="nobody")
+    try:
+        put_process(ctx, recorded("run-1", foreign.pid))
+        refused = subprocess.run([sys.executable, "-c", DROPS_ITS_RIGHT_TO_KILL], capture_output=True, text=True)
+        if refused.returncode == 77:
+            pytest.skip("this root may not give up a right")
+        assert (refused.returncode, refused.stdout, refused.stderr) == (
+            1,
+            "",
+            "li: The process belongs to another account, which does not let you end it. "
+            "Type it as that account, or as root.\n",
+        )
+        assert is_alive(foreign.pid)
+    finally:
+        foreign.kill()
+        foreign.wait()
+    assert list_events(ctx) == []

@@ -1,0 +1,112 @@
+"""Runs as people look at them."""
+
+import threading
+import time
+
+import pytest
+
+from lionstudio.domain.activity import ActivityKind
+from lionstudio.domain.conversation import ACTION_RESPONSE_CLASS, Message
+from lionstudio.domain.errors import SessionNotFound
+from lionstudio.domain.usage import Usage
+from lionstudio.services.change_feed import newest_number
+from lionstudio.services.context import Context
+from lionstudio.services.following import follow_sessions
+from lionstudio.services.messages import append_message
+from lionstudio.services.runs import ToolErrors, get_detail, group_tool_errors, name_of, read_stretch, summarise
+from lionstudio.services.sessions import finish_session, get_session
+from tests.factories import Clock, assistant_says, line_of, start_run, user_says
+
+
+def failure(id: str, tool: str, error: object, at: float = 0.0, output: object = None) -> Message:
+    return Message(id, at, "action", {"function": tool, "output": output, "error": error}, ACTION_RESPONSE_CLASS)
+
+
+def test_failures_of_one_tool_with_the_same_first_line_are_one_group() -> None:
+    messages = [
+        failure("a", "bash", True, 1.0, "no disk\nat 1"),
+        failure("b", "read", "no file", 2.0),
+        failure("c", "bash", "\n  no disk ", 3.0),
+        failure("d", "bash", None, 4.0, "fine"),
+    ]
+    assert group_tool_errors(messages) == [
+        ToolErrors("bash", "no disk", 2, 3.0, "c"),
+        ToolErrors("read", "no file", 1, 2.0, "b"),
+    ]
+
+
+def test_a_summary_has_state_activity_and_usage(ctx: Context, clock: Clock) -> None:
+    start_run(ctx, "run-1")
+    start_run(ctx, "run-2", name="named")
+    for model in ("a", "b"):
+        spent = {"model": model, "usage": {"input_tokens": 3, "cost_usd": 0.5}}
+        append_message(ctx, line_of("run-2"), assistant_says("…", node_metadata=spent))
+    finish_session(ctx, "run-2", "completed")
+    append_message(ctx, line_of("run-1"), user_says("Count the files"))
+    first, second = summarise(ctx, [get_session(ctx, "run-1"), get_session(ctx, "run-2")])
+    assert (first.display_name, second.display_name) == ("Count the files", "named")
+    assert first.activity is not None
+    assert first.activity.kind is ActivityKind.MODEL
+    assert second.activity is None
+    assert (first.usage, second.usage) == (Usage(), Usage(input_tokens=6, cost_usd=1.0))
+    assert (first.state.lifecycle, second.state.outcome) == ("running", "completed")
+    assert summarise(ctx, []) == []
+
+
+def test_the_detail_of_a_run_agrees_with_its_summary(ctx: Context) -> None:
+    session = start_run(ctx, "run-1")
+    detail = get_detail(ctx, "run-1")
+    assert detail.summary == summarise(ctx, [session])[0]
+    assert (detail.parent, detail.children, detail.plays, detail.processes) == (None, (), (), ())
+    with pytest.raises(SessionNotFound):
+        get_detail(ctx, "nobody")
+
+
+def test_a_run_without_any_name_is_called_by_its_id(ctx: Context) -> None:
+    assert name_of(ctx, start_run(ctx, "0190abcd-1234")) == "0190abcd"
+
+
+def test_a_stretch_says_in_which_branches_messages_stand(ctx: Context) -> None:
+    start_run(ctx, "run-1")
+    for number in range(5):
+        append_message(ctx, line_of("run-1"), user_says(str(number), id=f"m{number}"))
+    stretch = read_stretch(ctx, "run-1", after=1, limit=2)
+    assert [message.id for message in stretch.messages] == ["m1", "m2"]
+    assert stretch.branch_ids == {"m1": ("run-1-main",), "m2": ("run-1-main",)}
+    with pytest.raises(SessionNotFound):
+        read_stretch(ctx, "nobody", after=0, limit=1)
+
+
+@pytest.mark.parametrize("wanted", [{"run-1"}, {"run-1", "run-2"}])
+def test_following_names_the_runs_that_have_news_and_no_others(ctx: Context, wanted: set[str]) -> None:
+    for session_id in ("run-1", "run-2", "run-3"):
+        start_run(ctx, session_id)
+    cursor = newest_number(ctx)
+
+    def write() -> None:
+        for session_id in ("run-3", "run-2", "run-1"):
+            append_message(ctx, line_of(session_id), user_says("news"))
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    found = []
+    for changed in follow_sessions(ctx, wanted, after=cursor, quiet=20.0):
+        found.append(changed)
+        if len(found) == len(wanted):
+            break
+    writer.join()
+    assert set(found) == wanted
+
+
+def test_following_says_that_it_is_quiet_and_ends_in_time(ctx: Context) -> None:
+    start_run(ctx, "run-1")
+    until = time.monotonic() + 0.05
+    found = list(follow_sessions(ctx, {"run-1"}, after=newest_number(ctx), quiet=0.01, until=until))
+    assert found
+    assert set(found) == {None}
+    assert time.monotonic() >= until
+
+
+def test_a_cursor_of_another_time_means_that_everything_is_read_again(ctx: Context) -> None:
+    start_run(ctx, "run-1")
+    assert next(follow_sessions(ctx, {"run-1"}, after=10**9, quiet=20.0)) is None
