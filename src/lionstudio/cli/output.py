@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple, TextIO
 
 ELLIPSIS = "…"
+GAP = 2  # places between two columns
+NARROWEST = 8  # places that a column keeps when there is no room
 STYLES = {
     "danger": "31",
     "warning": "33",
@@ -135,7 +137,7 @@ class Console:
             room = " " * (width - width_of(text))
             painted = self.paint(text, cell.style)
             parts.append(room + painted if column.right else painted + room)
-        self.say_data("  ".join(parts).rstrip())
+        self.say_data((" " * GAP).join(parts).rstrip())
 
 
 def terminal_width(stream: TextIO) -> int:
@@ -168,13 +170,13 @@ def cut(text: str, width: int) -> str:
 
 
 def _fitted(columns: Sequence[Column], widths: Sequence[int], available: int) -> list[int]:
+    """Widths that the terminal has room for: the widest of those that may be cut gives way, place by place."""
     fitted = list(widths)
     growing = [number for number, column in enumerate(columns) if column.grows]
-    over = sum(fitted) + 2 * (len(fitted) - 1) - available
-    for number in sorted(growing, key=lambda number: -fitted[number]):
-        taken = min(max(0, over), max(0, fitted[number] - 8))
-        fitted[number] -= taken
-        over -= taken
+    over = sum(fitted) + GAP * (len(fitted) - 1) - available
+    while over > 0 and growing and fitted[widest := max(growing, key=fitted.__getitem__)] > NARROWEST:
+        fitted[widest] -= 1
+        over -= 1
     return fitted
 
 
