@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -68,6 +70,21 @@ def test_a_second_time_is_no_news(li: Li, root: Path, ctx: Context):
     seq = newest_seq(ctx)
     answer = li("state", "import-shows")
     assert (answer.code, answer.err, newest_seq(ctx)) == (0, "Nothing is new.\n", seq)
+
+
+def test_many_imports_at_once_store_everything_once(li: Li, root: Path, ctx: Context):
+    for number in range(20):
+        shutil.copytree(root / "ledger", root / f"ledger{number}")
+    command = [sys.executable, "-m", "lionstudio", "state", "import-shows", "--json"]
+    importers = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(4)]
+    answers = [importer.communicate() for importer in importers]
+    assert [importer.returncode for importer in importers] == [0] * 4, answers
+    told = [json.loads(out) for out, _ in answers]
+    assert sum(one["shows_added"] for one in told) == 21
+    assert sum(one["plays_added"] for one in told) == 63
+    for show in shows.list_shows(ctx):
+        for play in shows.list_plays(ctx, show.topic):
+            assert len(shows.list_play_history(ctx, show.topic, play.name)) == 1
 
 
 def test_a_dry_run_says_what_the_real_one_does_and_keeps_nothing(li: Li, root: Path, ctx: Context):

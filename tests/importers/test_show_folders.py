@@ -424,3 +424,10 @@ def test_a_show_that_is_gone_from_disk_stays_and_is_named(ctx: Context, ledger: 
 def test_what_is_no_folder_of_shows_is_refused(ctx: Context, ledger: Path, name):
     with pytest.raises(NotFound):
         bring_in(ctx, ledger.parent / name)
+
+
+@pytest.mark.parametrize("run", ["nul \0", "half \ud800", "x" * 100_000])
+def test_a_run_that_no_database_could_hold_is_no_run(ctx: Context, root: Path, run):
+    make_play(root / "show", status="merged", session_id=run)
+    assert bring_in(ctx, root).report.problems == ()
+    assert shows.get_play(ctx, "show", "one").session_id is None

@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, TypeVar
 
-from lionstudio.domain.errors import InvalidContent, NotFound
+from lionstudio.domain.errors import Error, InvalidContent, NotFound, Unavailable
 from lionstudio.domain.process import ENDED_STATES
 from lionstudio.domain.show_files import (
     ABORT,
@@ -58,8 +58,13 @@ def import_show_folders(ctx: Context, root: str, *, step: Step = lambda done: No
     plays = linked = 0
     for number, folder in enumerate(folders):
         step(number)
-        disk = _read_show(folder, problems)
-        synced = sync_show(ctx, disk)
+        try:
+            synced = sync_show(ctx, _read_show(folder, problems))
+        except Unavailable:
+            raise
+        except Error as error:  # this show cannot be stored; the others can
+            problems.append(Problem(folder, error.message))
+            continue
         differences += synced.differences
         plays, linked = plays + synced.plays, linked + synced.linked
         problems += [Problem(os.path.join(folder, said.where), said.message) for said in synced.complaints]

@@ -11,6 +11,7 @@ from lionstudio.services.context import Context, again_if_undone
 from lionstudio.services.sessions import find_locked
 from lionstudio.services.shows import store_play
 from lionstudio.store import sessions, shows
+from lionstudio.store.texts import text_in
 from lionstudio.store.transaction import Tx
 
 ACTOR = "import"
@@ -86,7 +87,7 @@ def _find_run(tx: Tx, topic: str, disk: PlayOnDisk, before: Play | None, *, lock
     """The run of a play: the one that its files name, else the newest of its name (R61). A link never goes back."""
     told = disk.meta.facts.get("session_id") if disk.meta else None
     linked = before.session_id if before else None
-    named = sessions.find(tx, told) if told else None
+    named = sessions.find(tx, text_in(told) or "") if told else None
     found = named or sessions.find_newest_by_name(tx, session_name(topic, disk.name))
     if named is None and linked is not None:
         known = sessions.find(tx, linked)
