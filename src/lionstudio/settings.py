@@ -12,9 +12,10 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-TEXTS = ("db", "shows_root", "worktrees_root", "synchronous")  # what config.toml may say
+TEXTS = ("db", "shows_root", "worktrees_root", "synchronous", "teams")  # what config.toml may say
 URL_SCHEMES = ("postgresql://", "postgres://")
 SYNCHRONOUS = ("NORMAL", "FULL")  # NORMAL survives any process kill, FULL also a power loss
+TEAMS = ("files", "database")  # the primary store of teams: files that lionagi shares, or the database only
 
 
 class Settings:
@@ -29,6 +30,7 @@ class Settings:
         shows_folder: str,
         worktrees_folder: str,
         synchronous: str = "NORMAL",
+        teams: str = "files",
         token: str | None = None,
     ) -> None:
         self.home_folder = home_folder
@@ -37,6 +39,7 @@ class Settings:
         self.shows_folder = shows_folder
         self.worktrees_folder = worktrees_folder
         self.synchronous = synchronous
+        self.teams = teams
         self.token = token
 
     @property
@@ -50,6 +53,10 @@ class Settings:
     @property
     def backups(self) -> Path:
         return self.home / "backups"
+
+    @property
+    def teams_folder(self) -> str:
+        return os.path.join(self.home_folder, "teams")
 
     @property
     def shows_root(self) -> Path:
@@ -71,6 +78,9 @@ def load_settings(environ: Mapping[str, str] | None = None, *, db: str | os.Path
     synchronous = str(file.get("synchronous", "NORMAL")).upper()
     if synchronous not in SYNCHRONOUS:
         raise InvalidRequest(f"synchronous = {synchronous!r} in {config} is not known.", hint="Use normal or full.")
+    teams = str(file.get("teams", "files")).lower()
+    if teams not in TEAMS:
+        raise InvalidRequest(f"teams = {teams!r} in {config} is not known.", hint="Use files or database.")
     shows = _folder(environ.get("LIONAGI_SHOWS_ROOT") or file.get("shows_root"), user_home)
     worktrees = _folder(environ.get("LIONAGI_WORKTREES_ROOT") or file.get("worktrees_root"), user_home)
     return Settings(
@@ -80,6 +90,7 @@ def load_settings(environ: Mapping[str, str] | None = None, *, db: str | os.Path
         shows_folder=shows or os.path.join(user_home, "khive-work", "shows"),
         worktrees_folder=worktrees or os.path.join(user_home, "khive-work", "worktrees"),
         synchronous=synchronous,
+        teams=teams,
         token=environ.get("LIONAGI_TOKEN") or None,
     )
 

@@ -1,13 +1,14 @@
 """Teams: members who write to each other by name."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from lionstudio.domain.errors import IllegalTransition
+from lionstudio.domain.errors import IllegalTransition, InvalidRequest
 
 SYSTEM_SENDER = "system"  # R115: not a member; notices about the team itself
 ALL_RECIPIENTS = "all"  # R115: every member
+RESERVED_NAMES = frozenset({ALL_RECIPIENTS, SYSTEM_SENDER})
 SUMMARY_FROM = 200  # R116: a longer message gets a summary
 SUMMARY_LENGTH = 120  # one line of a list
 
@@ -82,3 +83,32 @@ def is_for(message: TeamMessage, member: str) -> bool:
 def mark_read(message: TeamMessage, member: str) -> TeamMessage:
     """The message with `member` among its readers, each of whom is named once."""
     return message if member in message.read_by else message._replace(read_by=(*message.read_by, member))
+
+
+def require_members(team: Team, names: Iterable[str], *, known: Collection[str] = ()) -> None:
+    """Raise InvalidRequest for a name that is no member, and not otherwise known; it offers those that are."""
+    for name in names:
+        if name in team.members or name in known:
+            continue
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, team.members, n=3)
+        meant = f"Did you mean {' or '.join(near)}? " if near else ""
+        raise InvalidRequest(
+            f"The team {team.name!r} has no member {name!r}.",
+            hint=f"{meant}Its members are: {', '.join(team.members) or 'nobody yet'}. "
+            "li team members TEAM --add NAME lets someone in.",
+        )
+
+
+def require_member_names(names: Iterable[str]) -> tuple[str, ...]:
+    """The names, each once; raises InvalidRequest for one that no member can have."""
+    if isinstance(names, str):
+        raise InvalidRequest("Members are a list of names.")
+    kept = tuple(dict.fromkeys(names))
+    for name in kept:
+        if not name.strip() or name in RESERVED_NAMES:
+            raise InvalidRequest(
+                f"{name!r} cannot be the name of a member.", hint="all means everyone, and system writes notices."
+            )
+    return kept

@@ -9,10 +9,10 @@ from lionstudio.domain.errors import AlreadyExists, InvalidRequest, MessageNotFo
 from lionstudio.domain.session import Session
 from lionstudio.domain.team import (
     ALL_RECIPIENTS,
-    SYSTEM_SENDER,
     Team,
     TeamMessage,
     TeamStatus,
+    require_member_names,
     require_team_move,
     summarise,
 )
@@ -25,7 +25,6 @@ from lionstudio.store import audit, teams
 from lionstudio.store.transaction import Tx
 
 PAGE = 200
-RESERVED_NAMES = frozenset({ALL_RECIPIENTS, SYSTEM_SENDER})
 
 
 class TeamFacts(TypedDict, total=False):
@@ -44,7 +43,7 @@ def put_team(ctx: Context, team_id: str, *, actor: str, reason: str | None = Non
     if "status" in checked:
         checked["status"] = parse_word(TeamStatus, checked["status"], what="status of a team")
     if "members" in checked:
-        checked["members"] = _member_names(checked["members"])
+        checked["members"] = require_member_names(checked["members"])
     now = ctx.now()
     with ctx.db.write() as tx:
         before = teams.find(tx, team_id, lock=True)
@@ -75,7 +74,7 @@ def reactivate_team(ctx: Context, team_id: str, *, actor: str, sentence: str | N
 
 def add_members(ctx: Context, team_id: str, names: Sequence[str], *, actor: str) -> Team:
     """Let more members in; those who are in already stay where they are."""
-    added = _member_names(names)
+    added = require_member_names(names)
     with ctx.db.write() as tx:
         team = _get(tx, team_id, lock=True)
         return _store(ctx, tx, team, team._replace(members=(*team.members, *added)), actor=actor)
@@ -303,14 +302,3 @@ def _walk_inbox(tx: Tx, team_id: str, member: str, *, after: tuple[float, str] |
     while page := teams.list_messages(tx, team_id, member=member, after=after, limit=PAGE):
         yield from page
         after = (page[-1].created_at, page[-1].id)
-
-
-def _member_names(names: Sequence[str]) -> tuple[str, ...]:
-    if isinstance(names, str):
-        raise InvalidRequest("Members are a list of names.")
-    for name in names:
-        if not name.strip() or name in RESERVED_NAMES:
-            raise InvalidRequest(
-                f"{name!r} cannot be the name of a member.", hint="all means everyone, and system writes notices."
-            )
-    return tuple(names)

@@ -3,14 +3,16 @@
 from collections.abc import Sequence
 from typing import Any
 
-from lionstudio.domain.session import Session
 from lionstudio.domain.team import ALL_RECIPIENTS, Team, TeamMessage, TeamStatus
 from lionstudio.store import pages
 from lionstudio.store.dialect import Row
 from lionstudio.store.encoding import json_in, json_out, optional_json_in, texts_in
-from lionstudio.store.sessions import SELECT_SESSION, to_session
 from lionstudio.store.texts import text_in
 from lionstudio.store.transaction import Tx
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from lionstudio.domain.session import Session
 
 SELECT_TEAM = "SELECT id, name, created_at, updated_at, members, status, node_metadata FROM teams "
 FIND_TEAM = SELECT_TEAM + "WHERE id = :team_id"
@@ -42,6 +44,40 @@ def find_by_name(tx: Tx, name: str) -> Team | None:
 def list_newest(tx: Tx, *, status: TeamStatus | None, before: pages.Key | None, limit: int) -> list[Team]:
     """Teams newest first, from the one after `before`."""
     return [_team(row) for row in pages.list_newest(tx, SELECT_TEAM, before=before, limit=limit, status=status)]
+
+
+LIST_BY_PREFIX = SELECT_TEAM + "WHERE substr(id, 1, :length) = :prefix ORDER BY created_at DESC, id DESC LIMIT :limit"
+LIST_NAMES = "SELECT id, name FROM teams ORDER BY created_at DESC, id DESC LIMIT :limit"
+LIST_ARCHIVED = SELECT_TEAM + "WHERE status = 'archived' AND updated_at < :before ORDER BY updated_at, id"
+COUNT_MESSAGES = "SELECT team_id, COUNT(*), MAX(created_at) FROM team_messages GROUP BY team_id"
+COUNT_MESSAGES_OF = "SELECT COUNT(*), MAX(created_at) FROM team_messages WHERE team_id = :team_id"
+
+
+def list_by_prefix(tx: Tx, prefix: str, *, limit: int) -> list[Team]:
+    """Teams whose id begins so, newest first."""
+    wanted = text_in(prefix) or ""
+    return [_team(row) for row in tx.all(LIST_BY_PREFIX, prefix=wanted, length=len(wanted), limit=limit)]
+
+
+def list_names(tx: Tx, *, limit: int) -> list[tuple[str, str]]:
+    """Ids and names of teams, newest first."""
+    return [(id, name) for id, name in tx.all(LIST_NAMES, limit=limit)]
+
+
+def list_archived(tx: Tx, *, before: float) -> list[Team]:
+    """Archived teams that nothing happened to since, oldest first."""
+    return [_team(row) for row in tx.all(LIST_ARCHIVED, before=before)]
+
+
+def count_messages(tx: Tx) -> dict[str, tuple[int, float]]:
+    """How many messages each team has that has any, and when the last one was written."""
+    return {team_id: (count, last_at) for team_id, count, last_at in tx.all(COUNT_MESSAGES)}
+
+
+def count_messages_of(tx: Tx, team_id: str) -> tuple[int, float | None]:
+    """How many messages one team has, and when the last one was written."""
+    ((count, last_at),) = tx.all(COUNT_MESSAGES_OF, team_id=team_id)
+    return count, last_at
 
 
 def team_as_stored(team: Team) -> Team:
@@ -119,6 +155,13 @@ FOR_MEMBER = f"""
        AND (message.recipient = :member OR (message.recipient = '{ALL_RECIPIENTS}' AND message.sender <> :member))
 """
 FROM_THE_FIRST = (-1e300, "")
+LIST_LAST_MESSAGES = f"""
+    {SELECT_MESSAGE}
+     WHERE message.team_id = :team_id {{condition}}
+     ORDER BY message.created_at DESC, message.id DESC
+     LIMIT :limit
+"""
+LIST_MARKS = "SELECT id, read_by, session_id FROM team_messages WHERE team_id = :team_id"
 OF_SESSION = f"""
     {SELECT_MESSAGE}
      WHERE message.session_id = :session_id ORDER BY message.created_at, message.id LIMIT :limit
@@ -130,8 +173,8 @@ BESIDE_SESSION = f"""
      ORDER BY message.created_at, message.id
      LIMIT :limit
 """
-RUNS_OF_TEAM = f"""
-    {SELECT_SESSION}
+RUNS_OF_TEAM = """
+    {select}
      WHERE session.id IN (SELECT message.session_id FROM team_messages AS message WHERE message.team_id = :team_id)
      ORDER BY session.created_at DESC, session.id DESC
      LIMIT :limit
@@ -162,6 +205,19 @@ def list_messages(
     return [_message(row) for row in rows]
 
 
+def list_last_messages(tx: Tx, team_id: str, *, member: str | None = None, limit: int) -> list[TeamMessage]:
+    """The last messages of a team, or of those for one member, oldest first."""
+    sql = LIST_LAST_MESSAGES.format(condition="" if member is None else FOR_MEMBER)
+    params = {} if member is None else {"member": text_in(member)}
+    return [_message(row) for row in reversed(tx.all(sql, team_id=team_id, limit=limit, **params))]
+
+
+def list_marks(tx: Tx, team_id: str) -> dict[str, tuple[tuple[str, ...], str | None]]:
+    """What may still change about each message of a team: who has read it, and which run it came from."""
+    rows = tx.all(LIST_MARKS, team_id=team_id)
+    return {id: (tuple(json_out(read_by)) if read_by != "[]" else (), session) for id, read_by, session in rows}
+
+
 def list_messages_of_session(tx: Tx, session_id: str, *, limit: int) -> list[TeamMessage]:
     """What was sent to teams from within a session, oldest first."""
     return [_message(row) for row in tx.all(OF_SESSION, session_id=session_id, limit=limit)]
@@ -175,9 +231,12 @@ def list_messages_beside_session(
     return [_message(row) for row in rows]
 
 
-def list_runs(tx: Tx, team_id: str, *, limit: int) -> list[Session]:
+def list_runs(tx: Tx, team_id: str, *, limit: int) -> "list[Session]":
     """Sessions that wrote to a team, newest first (R122)."""
-    return [to_session(row) for row in tx.all(RUNS_OF_TEAM, team_id=team_id, limit=limit)]
+    from lionstudio.store.sessions import SELECT_SESSION, to_session  # sending a message does not need it
+
+    sql = RUNS_OF_TEAM.format(select=SELECT_SESSION)
+    return [to_session(row) for row in tx.all(sql, team_id=team_id, limit=limit)]
 
 
 INSERT_MESSAGE = """

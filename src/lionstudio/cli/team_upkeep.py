@@ -1,0 +1,214 @@
+"""Prune, export, import and watch teams: what is done rarely, or for long."""
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+
+from lionstudio.cli.command import Call, WrongUsage
+from lionstudio.cli.operator import operator
+from lionstudio.cli.team_rows import listed_object, print_message, team_table
+from lionstudio.domain.change import Change, Topic
+from lionstudio.domain.errors import DatabaseGone, Error
+from lionstudio.domain.team import Team, TeamMessage
+from lionstudio.domain.team_files import TeamFile, messages_in, new_team_file, with_missing, with_team
+from lionstudio.recorders import team_files
+from lionstudio.services import team_list
+from lionstudio.services.context import Context
+from lionstudio.services.team_list import ListedTeam
+from lionstudio.services.team_merge import TeamTold, merge_team
+from lionstudio.services.team_prune import TeamPrunePlan, plan_team_prune, prune_team, record_prune
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from lionstudio.recorders.database_teams import DatabaseTeams
+    from lionstudio.recorders.file_teams import FileTeams
+
+LOOK_AT_FILE_EVERY = 1.0  # seconds: lionagi writes to files only, and tells no database
+
+
+def prune_teams(call: Call) -> int:
+    """Delete archived teams and their files, as planned; 1 if something could not be."""
+    ctx = call.ctx
+    plan = plan_team_prune(ctx, keep_days=call.args.keep_days)
+    if call.out.as_json:
+        for listed in plan.teams:
+            call.out.json({**listed_object(listed), "dry_run": call.args.dry_run})
+    elif plan.teams:
+        team_table(call.out, plan.teams)
+    if not plan.teams:
+        call.out.say(f"No team was archived and then left alone for {call.args.keep_days:g} days.")
+        return 0
+    if call.args.dry_run:
+        call.out.say(f"{_teams_in_words(len(plan.teams))} would be deleted.")
+        return 0
+    if not call.out.confirm(f"Delete {_teams_in_words(len(plan.teams))} with all messages?", yes=call.args.yes):
+        call.out.say("Nothing was deleted.")
+        return 1
+    gone: list[ListedTeam] = []
+    try:
+        gone.extend(listed for listed in plan.teams if _prune_one(call, ctx, plan, listed.team))
+    finally:  # what is deleted is deleted, and has to be on record
+        if gone:
+            record_prune(ctx, plan, gone, actor=operator())
+    call.out.say(f"Deleted {_teams_in_words(len(gone))}.")
+    return 0 if len(gone) == len(plan.teams) else 1
+
+
+def _prune_one(call: Call, ctx: Context, plan: TeamPrunePlan, team: Team) -> bool:
+    """Delete one team and its file, if neither changed since the plan was made."""
+
+    def may_go(file: TeamFile) -> bool:
+        # What only the file knows comes in first, so that a team that is in use again is seen to be.
+        told = TeamTold(file.team, messages_in(file), file.says_status, is_primary=_files_are_primary(call))
+        merge_team(ctx, told, actor=operator())
+        return prune_team(ctx, plan, team.id, actor=operator())
+
+    try:
+        found = team_files.find_file(call.settings.teams_folder, team.id)
+        if found is None or found.file.team.id != team.id:
+            is_gone = prune_team(ctx, plan, team.id, actor=operator())
+        else:
+            is_gone = team_files.remove_file(found.path, may_go)
+    except Error as error:
+        call.out.say(f"Kept {team.name!r}: {error.message}")
+        return False
+    if not is_gone:
+        call.out.say(f"Kept {team.name!r}: something happened to it since.")
+    return is_gone
+
+
+def export_teams(call: Call) -> int:
+    """Write what the database knows into files; what only a file knows stays in it. 1 if one could not be written."""
+    ctx, failed = call.ctx, 0
+    folder = os.path.abspath(call.args.output) if call.args.output else call.settings.teams_folder
+    chosen = [_find(ctx, typed) for typed in call.args.teams] if call.args.teams else _every_team(ctx)
+    for team in chosen:
+        try:
+            path, is_new = _export_one(call, ctx, folder, team)
+        except Error as error:
+            call.out.say(f"Left out: {team.name!r}: {error.message}")
+            failed += 1
+            continue
+        if call.out.as_json:
+            call.out.json({"id": team.id, "name": team.name, "file": path, "is_new": is_new})
+        else:
+            call.out.say_data(path)
+    call.out.say(f"Wrote {_teams_in_words(len(chosen) - failed)} to {folder}.")
+    return 1 if failed else 0
+
+
+def _export_one(call: Call, ctx: Context, folder: str, team: Team) -> tuple[str, bool]:
+    messages = team_list.list_last_messages(ctx, team.id)
+    found = team_files.find_file(folder, team.id)
+    if found is None or found.file.team.id != team.id:
+        file = with_missing(new_team_file(team), messages, at=time.time())
+        return team_files.create_file(folder, file), True
+    is_primary = _files_are_primary(call) and _is_usual(call, folder)
+
+    def change(file: TeamFile) -> TeamFile:
+        return with_missing(file if is_primary else with_team(file, team), messages, at=time.time())
+
+    team_files.change_file(found.path, change)
+    return found.path, False
+
+
+def _every_team(ctx: Context) -> list[Team]:
+    return [listed.team for listed in reversed(team_list.list_with_counts(ctx))]
+
+
+def _find(ctx: Context, typed: str) -> Team:
+    team = team_list.find_meant(ctx, typed)
+    if team is None:
+        raise team_list.no_team(typed, team_list.list_names(ctx))
+    return team
+
+
+def import_folder(call: Call) -> int:
+    """Merge the team files of a folder into the database; 1 if one could not be read."""
+    from lionstudio.cli.reports import print_report
+    from lionstudio.importers.team_files import import_team_files
+
+    folder = os.path.abspath(call.args.folder) if call.args.folder else call.settings.teams_folder
+    if call.args.folder and not os.path.isdir(folder):
+        raise WrongUsage(f"{folder} is not a folder.")
+    paths = team_files.list_paths(folder)
+    if not paths:
+        call.out.say(f"There are no team files in {folder}. li team create NAME MEMBER… makes one.")
+    ctx = _database_if_there(call) if call.args.dry_run else call.ctx_made
+    with call.out.progress("Team files", len(paths)) as step:
+        report = import_team_files(
+            ctx,
+            team_files.read_each(folder),
+            actor=operator(),
+            is_primary=_files_are_primary(call) and _is_usual(call, folder),
+            dry_run=call.args.dry_run,
+            on_progress=step,
+        )
+    return print_report(call, report)
+
+
+def _database_if_there(call: Call) -> Context | None:
+    try:
+        return call.ctx
+    except DatabaseGone:
+        if "://" in call.settings.db:
+            raise
+        return None
+
+
+def watch_team(call: Call, teams: "FileTeams | DatabaseTeams", typed: str) -> None:
+    """Print each message of a team once, as it is written, until the team is deleted or somebody stops it."""
+    shown = teams.show(typed, 0)
+    ctx = call.ctx_made
+    teams.refresh(shown.team.id)
+    if call.out.is_terminal:
+        call.out.say(f"Watching {shown.team.name!r}. Ctrl-C ends it.")
+    for team_message in _follow(ctx, teams, shown.team.id):
+        print_message(call.out, team_message)
+        sys.stdout.flush()  # whoever reads a pipe sees it now
+    call.out.say(f"The team {shown.team.name!r} was deleted.")
+
+
+def _follow(ctx: Context, teams: "FileTeams | DatabaseTeams", team_id: str) -> Iterator[TeamMessage]:
+    """Every message that is new from now on, each once, until the team is gone."""
+    from lionstudio.services.change_feed import ChangeFeed
+
+    cursor, seen = team_list.begin_watch(ctx, team_id)
+    looked_at = time.monotonic()
+    with ChangeFeed(ctx) as feed:
+        while True:
+            for change in feed.follow(cursor, idle=LOOK_AT_FILE_EVERY):
+                cursor = change.seq
+                for message in _told_by(ctx, change, team_id):
+                    if message.id not in seen:
+                        seen.add(message.id)
+                        yield message
+                if change.entity_id == team_id and team_list.get_listed(ctx, team_id) is None:
+                    return
+                if time.monotonic() - looked_at > LOOK_AT_FILE_EVERY:
+                    break  # others write so much that the feed is never idle
+            looked_at = time.monotonic()
+            teams.refresh(team_id)
+
+
+def _told_by(ctx: Context, change: Change, team_id: str) -> list[TeamMessage]:
+    """The messages of a team that a change may be about."""
+    if change.topic is Topic.TEAM_MESSAGE:
+        message = team_list.find_message(ctx, change.entity_id)
+        return [message] if message is not None and message.team_id == team_id else []
+    if change.topic is Topic.RELOAD or change.entity_id == team_id:
+        return team_list.list_last_messages(ctx, team_id)
+    return []
+
+
+def _files_are_primary(call: Call) -> bool:
+    return call.settings.teams == "files"
+
+
+def _is_usual(call: Call, folder: str) -> bool:
+    return os.path.realpath(folder) == os.path.realpath(call.settings.teams_folder)
+
+
+def _teams_in_words(count: int) -> str:
+    return "1 team" if count == 1 else f"{count:,} teams"

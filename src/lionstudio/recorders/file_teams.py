@@ -1,0 +1,231 @@
+"""Teams whose files are the primary store (R118).
+
+What was said is in the team's file when a call returns. The database is written after the file is unlocked; if it does
+not take it, that is said, and whatever is done next with the team brings it in.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+
+from lionstudio.domain.errors import AlreadyExists, DatabaseGone, Error, Unavailable
+from lionstudio.domain.team import Team, TeamMessage, TeamStatus, require_team_move
+from lionstudio.domain.team_files import (
+    TeamFile,
+    messages_in,
+    new_team_file,
+    with_members,
+    with_message,
+    with_missing,
+    with_reader,
+    with_status,
+)
+from lionstudio.recorders import team_files
+from lionstudio.recorders.teams import (
+    Inbox,
+    Places,
+    Post,
+    Shown,
+    inbox_of,
+    members_after,
+    new_team,
+    require_free,
+    require_recipients,
+)
+from lionstudio.services.context import Context, new_id
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from lionstudio.services.team_list import ListedTeam
+
+REPAIRED_BY = "It is in the file; the next li team command on it, or li state import-teams, brings it in."
+
+
+class FileTeams:
+    """Teams whose files are the primary store."""
+
+    def __init__(self, places: Places) -> None:
+        self._places = places
+        self._folder = places.folder
+        self._watched: str | None = None  # the file that is looked at again and again
+        self._seen: object = None
+
+    def create(self, name: str, members: Sequence[str], description: str | None) -> Team:
+        """Make a team; raises AlreadyExists if one of that name is in use."""
+        team = new_team(name, members, description)
+        with team_files.holding(self._folder):
+            known = team_files.find_file(self._folder, name)
+            require_free(name, known and known.file.team)
+            path = team_files.create_file(self._folder, new_team_file(team))
+        self._store(team_files.read_file(path))
+        return team
+
+    def list_teams(self) -> "list[ListedTeam]":
+        """Every team: those that have a file, then those that only the database knows."""
+        from lionstudio.services.team_list import ListedTeam, list_with_counts
+
+        rows = {}
+        for file in self._read_all():
+            messages = self._bring_in(file)
+            last_at = max((message.created_at for message in messages), default=None)
+            rows[file.team.id] = ListedTeam(file.team, len(messages), last_at)
+        ctx = self._database()
+        for listed in list_with_counts(ctx) if ctx else []:
+            known = rows.setdefault(listed.team.id, listed)
+            if known.team.status is not listed.team.status:  # lionagi's files do not say that a team is archived
+                rows[listed.team.id] = known._replace(team=known.team._replace(status=listed.team.status))
+        return sorted(rows.values(), key=lambda row: (row.team.created_at, row.team.id), reverse=True)
+
+    def show(self, typed: str, limit: int) -> Shown:
+        """One team and its last messages; raises TeamNotFound."""
+        found = self._find(typed)
+        messages = self._bring_in(found.file)
+        team = self._with_status(found.file)
+        return Shown(team, len(messages), messages[-limit:] if limit else [], found.path)
+
+    def send(self, typed: str, post: Post) -> tuple[Team, Sequence[TeamMessage]]:
+        """Say something to members of a team; raises TeamNotFound, and InvalidRequest for who is no member."""
+        message_id = new_id()
+
+        def change(file: TeamFile) -> TeamFile:
+            require_recipients(file.team, post)
+            return with_message(
+                file, id=message_id, sender=post.sender, recipients=post.recipients, content=post.content,
+                at=time.time(), session_id=post.session_id,
+            )  # fmt: skip
+
+        file = team_files.change_file(self._find_to_write(typed).path, change)
+        messages = self._store(file)
+        return file.team, [message for message in messages if message.id.split(":")[0] == message_id]
+
+    def receive(self, typed: str, member: str, *, everything: bool, peek: bool, limit: int) -> Inbox:
+        """What is there for a member, which then counts as read unless it is a peek."""
+        found = self._find(typed) if peek else self._find_to_write(typed)
+        inbox = inbox_of(found.file.team, messages_in(found.file), member, everything=everything, limit=limit)
+        if peek or not inbox.messages:
+            self._bring_in(found.file)
+            return inbox
+
+        def change(file: TeamFile) -> TeamFile:
+            # Read again under the lock: nobody else's message is between what is shown and what counts as read.
+            nonlocal inbox
+            inbox = inbox_of(file.team, messages_in(file), member, everything=everything, limit=limit)
+            return with_reader(file, [message.id for message in inbox.messages], member, at=time.time())
+
+        self._store(team_files.change_file(found.path, change))
+        return inbox
+
+    def change_members(self, typed: str, add: Sequence[str], remove: Sequence[str]) -> Team:
+        """Let members in or go."""
+        if not add and not remove:
+            return self.show(typed, 0).team
+
+        def change(file: TeamFile) -> TeamFile:
+            return with_members(file, members_after(file.team, add, remove))
+
+        return self._change(typed, change).team
+
+    def set_status(self, typed: str, status: TeamStatus) -> Team:
+        """Archive a team, or take it back; raises IllegalTransition if it is so already."""
+        found = self._find_to_write(typed)
+        require_team_move(self._with_status(found.file).status, status)
+        file = team_files.change_file(found.path, lambda file: with_status(file, status, at=time.time()))
+        self._store(file)
+        return file.team
+
+    def refresh(self, team_id: str) -> None:
+        """Bring into the database what others wrote into the file of a team."""
+        found = team_files.find_file(self._folder, team_id) if self._watched is None else None
+        path = found.path if found else self._watched
+        if path is None:
+            return
+        self._watched = path
+        with suppress(Error):  # it is gone, or being mended: the next look tells
+            seen = team_files.signature(path)
+            if seen != self._seen:
+                self._bring_in(team_files.read_file(path))
+                self._seen = seen
+
+    def _change(self, typed: str, change: Callable[[TeamFile], TeamFile]) -> TeamFile:
+        file = team_files.change_file(self._find_to_write(typed).path, change)
+        self._store(file)
+        return file
+
+    def _find(self, typed: str) -> team_files.Found:
+        """The team that is meant: from its file, or else as the file that the database would make of it."""
+        found = team_files.find_file(self._folder, typed)
+        if found is not None:
+            return found
+        from lionstudio.services.team_list import find_meant, list_last_messages
+
+        ctx = self._database()
+        team = find_meant(ctx, typed) if ctx else None
+        if ctx is None or team is None:
+            raise self._not_found(typed, ctx)
+        file = with_missing(new_team_file(team), list_last_messages(ctx, team.id), at=time.time())
+        return team_files.Found("", file)
+
+    def _find_to_write(self, typed: str) -> team_files.Found:
+        found = self._find(typed)
+        if found.path:
+            return found
+        with suppress(AlreadyExists):  # somebody did the same in this moment
+            team_files.create_file(self._folder, found.file)
+        return team_files.find_file(self._folder, found.file.team.id) or found
+
+    def _not_found(self, typed: str, ctx: Context | None) -> Error:
+        from lionstudio.services.team_list import list_names, no_team
+
+        return no_team(typed, [*(file.team.name for file in self._read_all()), *(list_names(ctx) if ctx else [])])
+
+    def _read_all(self) -> Iterator[TeamFile]:
+        """Every team file; what cannot be read is named."""
+        for path, file in team_files.read_each(self._folder):
+            if isinstance(file, Error):
+                self._places.say(f"Left out: {path}: {file.message}")
+            else:
+                yield file
+
+    def _database(self) -> Context | None:
+        """The database, if there is one; reading creates none, and works without."""
+        try:
+            return self._places.to_read()
+        except DatabaseGone:
+            return None
+        except Unavailable as error:
+            self._places.say(f"The database could not be read: {error.message}")
+            return None
+
+    def _with_status(self, file: TeamFile) -> Team:
+        """The team with what the database says where the file does not say whether it is archived."""
+        ctx = None if file.says_status else self._database()
+        if ctx is None:
+            return file.team
+        from lionstudio.services.team_list import get_listed
+
+        listed = get_listed(ctx, file.team.id)
+        return file.team if listed is None else file.team._replace(status=listed.team.status)
+
+    def _bring_in(self, file: TeamFile) -> Sequence[TeamMessage]:
+        """Repair a database that lacks something of the file, where one is there; the messages of the file."""
+        messages = messages_in(file)
+        ctx = self._database()
+        if ctx is not None:
+            with suppress(Unavailable):  # nobody asked for it
+                self._merge(ctx, file, messages)
+        return sorted(messages, key=lambda message: message.created_at)
+
+    def _store(self, file: TeamFile) -> Sequence[TeamMessage]:
+        """Write to the database what is in the file now; say so if it cannot be. The messages of the file."""
+        messages = messages_in(file)
+        try:
+            self._merge(self._places.to_write(), file, messages, is_news=True)
+        except Unavailable as error:
+            self._places.say(f"The database did not take it: {error.message} {REPAIRED_BY}")
+        return messages
+
+    def _merge(self, ctx: Context, file: TeamFile, messages: Sequence[TeamMessage], *, is_news: bool = False) -> None:
+        from lionstudio.services.team_merge import TeamTold, merge_team
+
+        told = TeamTold(file.team, messages, file.says_status)
+        merge_team(ctx, told, actor=self._places.actor(), is_news=is_news)

@@ -1,0 +1,284 @@
+"""Team files on disk: read and changed under `flock`, so that nothing is lost between us and lionagi.
+
+lionagi locks the file itself and writes it in place, so a file that is replaced would lose what lionagi writes next to
+the one that is gone. We write in place too, but first beside the file: whoever finds a file that a dying process left
+half-written takes what stands beside it. Half of a JSON object is none, so a whole file is known by being readable.
+"""
+
+import fcntl
+import os
+import stat
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import NamedTuple
+
+from lionstudio.domain.errors import AlreadyExists, Ambiguous, Error, InvalidContent, Unavailable
+from lionstudio.domain.json_text import to_json
+from lionstudio.domain.team import TeamStatus
+from lionstudio.domain.team_files import TeamFile, file_name_of, parse_team_file, render_team_file
+
+SUFFIX = ".json"
+BESIDE = ".new"  # what is being written; lionagi looks only at names that end in .json
+LOCKED_FOR_TOO_LONG = 10.0  # seconds
+LOOK_AGAIN = 0.002  # seconds, growing while the lock is held by others
+SHOWN_CHOICES = 5
+
+
+class Found(NamedTuple):
+    """A team file that was read."""
+
+    path: str
+    file: TeamFile
+
+
+def list_paths(folder: str) -> list[str]:
+    """The team files in a folder, by name; none where there is no folder. Raises Unavailable."""
+    try:
+        names = sorted(os.listdir(folder))
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise _unavailable(folder, "read", error) from error
+    return [os.path.join(folder, name) for name in names if name.endswith(SUFFIX) and not name.startswith(".")]
+
+
+def read_file(path: str) -> TeamFile:
+    """One team file; raises InvalidContent for what is none, Unavailable for what cannot be read."""
+    with _locked(path, fcntl.LOCK_SH) as descriptor:
+        content, modified_at = _read(descriptor)
+    try:
+        return _parse(path, content, modified_at)
+    except InvalidContent:
+        if not os.path.exists(path + BESIDE):
+            raise
+    with _locked(path, fcntl.LOCK_EX) as descriptor:
+        return _read_whole(path, descriptor)
+
+
+def change_file(path: str, change: Callable[[TeamFile], TeamFile]) -> TeamFile:
+    """Change one team file while nobody else does; what the file is then. An error of `change` leaves it as it is."""
+    with _locked(path, fcntl.LOCK_EX) as descriptor:
+        before = _read_whole(path, descriptor)
+        after = change(before)
+        if after.fields != before.fields:
+            _write_whole(path, descriptor, render_team_file(after).encode())
+    return after
+
+
+def create_file(folder: str, file: TeamFile) -> str:
+    """Write a new team file; its path. Raises AlreadyExists if the team has one."""
+    path = os.path.join(folder, file_name_of(file.team.id))
+    content = render_team_file(file).encode()
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
+    except FileExistsError as error:
+        raise AlreadyExists(f"There is a file {path} already.") from error
+    except OSError as error:
+        raise _unavailable(path, "written", error) from error
+    try:
+        with _locked(path, fcntl.LOCK_EX) as descriptor:
+            _write_whole(path, descriptor, content)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(path)
+        raise
+    return path
+
+
+@contextmanager
+def holding(folder: str) -> Iterator[None]:
+    """Keep others from making a team at the same time, so that two cannot take one name."""
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError as error:
+        raise _unavailable(folder, "written", error) from error
+    try:
+        _wait_for_lock(descriptor, fcntl.LOCK_EX, folder)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def remove_file(path: str, may_go: Callable[[TeamFile], bool]) -> bool:
+    """Delete a team file, if it still may go once nobody else writes it; whether it is gone."""
+    with _locked(path, fcntl.LOCK_EX) as descriptor:
+        if not may_go(_read_whole(path, descriptor)):
+            return False
+        try:
+            os.unlink(path)
+        except OSError as error:
+            raise _unavailable(path, "deleted", error) from error
+    return True
+
+
+def find_file(folder: str, typed: str) -> Found | None:
+    """The file of the team that a person means by an id, a name or the beginning of an id; raises Ambiguous.
+
+    Of several teams with one name the one in use is meant, then the newest.
+    """
+    direct = os.path.join(folder, file_name_of(typed))
+    if os.path.exists(direct):
+        with suppress(InvalidContent):
+            found = Found(direct, read_file(direct))
+            if found.file.team.id == typed:
+                return found
+    files = list(_read_those_with(folder, typed)) or list(_read_those_with(folder, ""))
+    for found in files:
+        if found.file.team.id == typed:
+            return found
+    named = [found for found in files if found.file.team.name == typed]
+    if named:
+        return max(named, key=lambda found: (found.file.team.status is TeamStatus.ACTIVE, found.file.team.created_at))
+    begun = [found for found in files if typed and found.file.team.id.startswith(typed)]
+    if len({found.file.team.id for found in begun}) > 1:
+        choices = ", ".join(found.file.team.id for found in begun[:SHOWN_CHOICES])
+        raise Ambiguous(f"{typed!r} may mean {choices}.", hint="Type more of the id.")
+    return begun[0] if begun else None
+
+
+def read_each(folder: str) -> Iterator[tuple[str, TeamFile | Error]]:
+    """Every team file of a folder, or why it could not be read."""
+    for path in list_paths(folder):
+        try:
+            yield path, read_file(path)
+        except Error as error:
+            yield path, error
+
+
+def signature(path: str) -> object:
+    """Something that is another once the file was written."""
+    try:
+        found = os.stat(path)
+    except OSError as error:
+        raise _unavailable(path, "read", error) from error
+    return found.st_ino, found.st_mtime_ns, found.st_size
+
+
+def _read_those_with(folder: str, text: str) -> Iterator[Found]:
+    """The files in which a text occurs: most need not be understood to see that they are not meant."""
+    needles = (to_json(text)[1:-1].encode(), text.encode("utf-8", "surrogatepass"))
+    for path in list_paths(folder):
+        with suppress(Error):  # what cannot be read cannot be the one that is meant; `list` and `import-teams` name it
+            with _locked(path, fcntl.LOCK_SH) as descriptor:
+                content, _ = _read(descriptor)
+            if any(needle in content for needle in needles):
+                yield Found(path, read_file(path))
+
+
+@contextmanager
+def _locked(path: str, how: int) -> Iterator[int]:
+    """The file, opened and locked; the one that has the name now, if somebody replaced it meanwhile."""
+    access = os.O_RDONLY if how == fcntl.LOCK_SH else os.O_RDWR
+    while True:
+        try:
+            # Without waiting: a pipe of that name must not keep us for ever.
+            descriptor = os.open(path, access | os.O_CLOEXEC | os.O_NONBLOCK)
+        except OSError as error:
+            raise _unavailable(path, "opened", error) from error
+        try:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise InvalidContent("It is not a file.")
+            _wait_for_lock(descriptor, how, path)
+            if _is_at(path, descriptor):
+                yield descriptor
+                return
+        finally:
+            os.close(descriptor)  # which unlocks it
+
+
+def _wait_for_lock(descriptor: int, how: int, path: str) -> None:
+    give_up, pause = time.monotonic() + LOCKED_FOR_TOO_LONG, LOOK_AGAIN
+    while True:
+        try:
+            return fcntl.flock(descriptor, how | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > give_up:
+                raise Unavailable(
+                    f"Another process has kept {path} locked for {LOCKED_FOR_TOO_LONG:.0f} seconds.",
+                    hint="Try again. If it stays so, see who has it open: fuser -v FILE",
+                ) from None
+        except OSError as error:
+            raise _unavailable(path, "locked", error) from error
+        time.sleep(pause)
+        pause = min(pause * 1.5, 0.05)
+
+
+def _is_at(path: str, descriptor: int) -> bool:
+    try:
+        return os.path.samestat(os.stat(path), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False  # opening it again says so
+
+
+def _read(descriptor: int) -> tuple[bytes, float]:
+    found = os.fstat(descriptor)
+    return os.pread(descriptor, found.st_size, 0), found.st_mtime
+
+
+def _read_whole(path: str, descriptor: int) -> TeamFile:
+    """The file under an exclusive lock; first mended, if its last writer died in the middle."""
+    content, modified_at = _read(descriptor)
+    try:
+        return _parse(path, content, modified_at)
+    except InvalidContent as broken:
+        try:
+            with open(path + BESIDE, "rb") as stream:
+                meant = stream.read()
+            file = _parse(path, meant, modified_at)
+        except (OSError, InvalidContent):
+            raise InvalidContent(f"{path} cannot be understood. {broken.message}") from None
+    _write_in_place(path, descriptor, meant)
+    return file
+
+
+def _write_whole(path: str, descriptor: int, content: bytes) -> None:
+    before, _ = _read(descriptor)
+    try:
+        beside = os.open(path + BESIDE, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_CLOEXEC, 0o600)
+        try:
+            _write_all(beside, content)
+        finally:
+            os.close(beside)
+    except OSError as error:
+        with suppress(OSError):
+            os.unlink(path + BESIDE)
+        raise _unavailable(path, "written", error) from error
+    try:
+        _write_in_place(path, descriptor, content)
+    except Unavailable:
+        with suppress(Unavailable):  # as it was: there was room for that a moment ago
+            _write_in_place(path, descriptor, before)
+        raise
+
+
+def _write_in_place(path: str, descriptor: int, content: bytes) -> None:
+    try:
+        os.ftruncate(descriptor, 0)  # so that a file that is not whole is the beginning of one, and seen to be broken
+        _write_all(descriptor, content)
+        os.unlink(path + BESIDE)
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise _unavailable(path, "written", error) from error
+
+
+def _write_all(descriptor: int, content: bytes) -> None:
+    done = 0
+    while done < len(content):
+        done += os.pwrite(descriptor, content[done:], done)
+    os.fsync(descriptor)
+
+
+def _parse(path: str, content: bytes, modified_at: float) -> TeamFile:
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InvalidContent(f"It is not UTF-8 text: {error.reason}.") from None
+    return parse_team_file(text, stem=os.path.basename(path).removesuffix(SUFFIX), modified_at=modified_at)
+
+
+def _unavailable(path: str, what: str, error: OSError) -> Unavailable:
+    return Unavailable(f"{path} cannot be {what}: {error.strerror or error}.", hint="Check that file and its folder.")

@@ -1,0 +1,89 @@
+"""Finding the team that is meant, and reading what a list of teams or a watcher needs."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from lionstudio.domain.errors import Ambiguous, TeamNotFound
+from lionstudio.domain.team import Team, TeamMessage
+from lionstudio.services.context import Context
+from lionstudio.store import changes, teams
+
+SHOWN_CHOICES = 5
+EVERY = 2**62
+NAMES_LOOKED_AT = 500  # of the newest teams, for one that was mistyped
+
+
+class ListedTeam(NamedTuple):
+    """A team as a list shows it. A message to several members counts once for each."""
+
+    team: Team
+    message_count: int
+    last_message_at: float | None
+
+
+def find_meant(ctx: Context, typed: str) -> Team | None:
+    """The team a person means by an id, a name, or the beginning of an id; raises Ambiguous."""
+    with ctx.db.read() as tx:
+        found = teams.find(tx, typed) or teams.find_by_name(tx, typed)
+        if found is not None or not typed:
+            return found
+        begun = teams.list_by_prefix(tx, typed, limit=SHOWN_CHOICES + 1)
+    if len(begun) > 1:
+        raise Ambiguous(
+            f"{typed!r} may mean {', '.join(team.id for team in begun[:SHOWN_CHOICES])}.", hint="Type more of the id."
+        )
+    return begun[0] if begun else None
+
+
+def list_names(ctx: Context) -> list[str]:
+    """Names of the newest teams, for one that was mistyped."""
+    with ctx.db.read() as tx:
+        return [name for _, name in teams.list_names(tx, limit=NAMES_LOOKED_AT)]
+
+
+def no_team(typed: str, names: Iterable[str]) -> TeamNotFound:
+    """The error for a team that is not there; it offers names that come near."""
+    from difflib import get_close_matches
+
+    known = list(dict.fromkeys(names))
+    near = get_close_matches(typed, known, n=3)
+    if near:
+        hint = f"Did you mean {' or '.join(near)}?"
+    else:
+        hint = "li team list shows the teams there are." if known else "There is none yet: li team create NAME MEMBER…"
+    return TeamNotFound(f"There is no team {typed!r}.", hint=hint)
+
+
+def list_with_counts(ctx: Context) -> list[ListedTeam]:
+    """Every team, newest first, with how much was written in it."""
+    with ctx.db.read() as tx:
+        counts = teams.count_messages(tx)
+        found = teams.list_newest(tx, status=None, before=None, limit=EVERY)
+    return [ListedTeam(team, *counts.get(team.id, (0, None))) for team in found]
+
+
+def get_listed(ctx: Context, team_id: str) -> ListedTeam | None:
+    """One team with how much was written in it."""
+    with ctx.db.read() as tx:
+        team = teams.find(tx, team_id)
+        return None if team is None else ListedTeam(team, *teams.count_messages_of(tx, team_id))
+
+
+def list_last_messages(
+    ctx: Context, team_id: str, *, member: str | None = None, limit: int | None = None
+) -> list[TeamMessage]:
+    """The last messages of a team, or of those for one member, oldest first; all of them without a limit."""
+    with ctx.db.read() as tx:
+        return teams.list_last_messages(tx, team_id, member=member, limit=EVERY if limit is None else limit)
+
+
+def begin_watch(ctx: Context, team_id: str) -> tuple[int, set[str]]:
+    """Where a watcher of a team begins: the number of the last change, and the messages there were at that moment."""
+    with ctx.db.read() as tx:
+        return changes.span(tx)[1], set(teams.list_marks(tx, team_id))
+
+
+def find_message(ctx: Context, message_id: str) -> TeamMessage | None:
+    """One message of any team."""
+    with ctx.db.read() as tx:
+        return teams.find_message(tx, message_id)
