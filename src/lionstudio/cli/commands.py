@@ -80,7 +80,8 @@ FILTERS = (
     _option("--search", metavar="WORDS", help="only runs with these words in their names"),
     _option("--view", metavar="VIEW", words=_views, help="only runs of this view"),
 )
-TEAM = _option("team", metavar="TEAM", help="the name or the id of a team")
+TEAM = _option("team", metavar="TEAM", help="the name or the id of a team, or the beginning of an id")
+OWN_TEAM = _option("team", metavar="TEAM", nargs="?", help="the name or the id of a team (default: LIONAGI_TEAM)")
 FOLDER = _option("folder", metavar="FOLDER", nargs="?", help="instead of the usual place")
 
 _TABLE: Iterable[tuple[str, str, str, tuple[Option, ...], str]] = (
@@ -265,14 +266,14 @@ _TABLE: Iterable[tuple[str, str, str, tuple[Option, ...], str]] = (
         "",
     ),
     ("team list", "team.list_teams", "Every team.", (_flag("--archived", "archived ones too"), JSON), ""),
-    ("team show", "team.show", "One team: its members and its last messages.", (TEAM, LIMIT, JSON), ""),
+    ("team show", "team.show", "One team: its members and its last messages.", (OWN_TEAM, LIMIT, JSON), ""),
     (
         "team send",
         "team.send",
         "Write to members of a team.",
         (
-            TEAM,
-            _option("content", metavar="TEXT", help="what to say; - reads it from the terminal"),
+            OWN_TEAM,
+            _option("content", metavar="TEXT", help="what to say; - reads it from standard input"),
             _option("--to", metavar="MEMBER", action="append", help="to whom; may be given again (default: all)"),
             _option("--from", dest="sender", metavar="MEMBER", help="who says it (default: LIONAGI_AGENT or system)"),
             JSON,
@@ -284,7 +285,7 @@ _TABLE: Iterable[tuple[str, str, str, tuple[Option, ...], str]] = (
         "team.receive",
         "What is new for a member, which then counts as read.",
         (
-            TEAM,
+            OWN_TEAM,
             _option("member", metavar="MEMBER", help="for whom"),
             _flag("--all", "what was read already, too"),
             _flag("--peek", "leave it unread"),
@@ -298,7 +299,7 @@ _TABLE: Iterable[tuple[str, str, str, tuple[Option, ...], str]] = (
         "team.members",
         "Who belongs to a team; add or remove members.",
         (
-            TEAM,
+            OWN_TEAM,
             _option("--add", metavar="MEMBER", action="append", help="let someone in; may be given again"),
             _option("--remove", metavar="MEMBER", action="append", help="take someone out; may be given again"),
             JSON,
@@ -333,10 +334,11 @@ _TABLE: Iterable[tuple[str, str, str, tuple[Option, ...], str]] = (
         (
             _option("teams", metavar="TEAM", nargs="*", help="only these; all by default"),
             _option("--output", metavar="FOLDER", help="where to; by default into $LIONAGI_HOME/teams"),
+            JSON,
         ),
         "",
     ),
-    ("team watch", "team.watch", "Messages of a team, as they are written.", (TEAM, JSON), ""),
+    ("team watch", "team.watch", "Messages of a team, as they are written.", (OWN_TEAM, JSON), ""),
     ("agents ls", "described.list_agents", "The agents in $LIONAGI_HOME/agents.", (JSON,), ""),
     ("agents show", "described.show_agent", "One agent.", (_option("name", metavar="NAME", help="its name"), JSON), ""),
     ("playbooks ls", "described.list_playbooks", "The playbooks in $LIONAGI_HOME/playbooks.", (JSON,), ""),
