@@ -21,6 +21,18 @@ def test_the_example_prints_what_the_readme_says(home: Path) -> None:
     assert (home / "state.db").exists()
 
 
+def test_every_command_of_the_readme_that_asks_works_after_the_example(home: Path) -> None:
+    (example,) = blocks("python")
+    subprocess.run([sys.executable, "-c", example], capture_output=True, check=True)
+    commands = [line.partition("#")[0].split()[1:] for line in "".join(blocks("console")).splitlines()]
+    asked = [command for command in commands if command[0] == "li" and not command[2].startswith("import")]
+    assert len(asked) == 6
+    for _, *words in asked:
+        answer = subprocess.run([sys.executable, "-m", "lionstudio.cli.main", *words], capture_output=True, text=True)
+        assert answer.returncode == 0, answer.stderr
+        assert answer.stdout
+
+
 def test_every_make_target_in_the_readme_exists() -> None:
     makefile = (ROOT / "Makefile").read_text()
     targets = re.findall(r"\$ make (\w+)", "".join(blocks("console")))
