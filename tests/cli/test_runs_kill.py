@@ -138,6 +138,27 @@ sys.exit(os.waitstatus_to_exitcode(status))
             assert is_alive(pid) is (typed == "n")
 
 
+def test_a_command_does_not_end_itself_with_the_group_of_the_run(li: Li, ctx: Context) -> None:
+    script = """
+import subprocess, sys
+print("ready", flush=True)
+sys.stdin.readline()
+command = [sys.executable, "-m", "lionstudio.cli.main", "runs", "kill", "run-1"]
+asked = subprocess.run(command, capture_output=True, text=True)
+print(asked.returncode, asked.stderr, flush=True)
+"""
+    start_run(ctx, "run-1")
+    inside = subprocess.Popen(
+        [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+    with inside:
+        assert inside.stdout is not None
+        assert inside.stdout.readline() == "ready\n"
+        put_process(ctx, recorded("run-1", inside.pid, owns_group=True))
+        said, _ = inside.communicate("go\n", timeout=60)
+    assert said.startswith("1 li: This command runs in the process group of the run, and would end itself.")
+
+
 DROPS_ITS_RIGHT_TO_KILL = """
 import ctypes, os, sys
 PR_CAPBSET_DROP, CAP_KILL = 24, 5

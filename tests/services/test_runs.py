@@ -107,6 +107,14 @@ def test_following_says_that_it_is_quiet_and_ends_in_time(ctx: Context) -> None:
     assert time.monotonic() >= until
 
 
+def test_loud_others_do_not_hide_that_a_run_is_quiet(ctx: Context) -> None:
+    for session_id in ("run-1", "run-2", "run-3"):
+        start_run(ctx, session_id)
+    cursor = newest_number(ctx)
+    append_message(ctx, line_of("run-3"), user_says("news"))
+    assert next(follow_sessions(ctx, {"run-1", "run-2"}, after=cursor, quiet=1e-9)) is None
+
+
 def test_a_cursor_of_another_time_means_that_everything_is_read_again(ctx: Context) -> None:
     start_run(ctx, "run-1")
     assert next(follow_sessions(ctx, {"run-1"}, after=10**9, quiet=20.0)) is None

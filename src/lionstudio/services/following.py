@@ -22,12 +22,16 @@ def follow_sessions(
             left = quiet if until is None else min(quiet, until - time.monotonic())
             if left <= 0:
                 return
+            heard_at = time.monotonic()
             for change in feed.follow(after, idle=left):
-                after = change.seq
-                if until is not None and time.monotonic() >= until:
+                after, now = change.seq, time.monotonic()
+                if until is not None and now >= until:
                     return
-                if change.topic is Topic.RELOAD:
-                    yield None
-                elif change.session_id in session_ids:
+                if change.session_id in session_ids:
                     yield change.session_id
+                elif change.topic is Topic.RELOAD or now - heard_at >= quiet:  # others may be all the louder
+                    yield None
+                else:
+                    continue
+                heard_at = now
             yield None
