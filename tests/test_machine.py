@@ -5,6 +5,7 @@ import os
 import select
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -115,6 +116,19 @@ def test_a_living_child_is_seen_with_its_start_time_and_state(child):
 
 
 @LINUX
+def test_a_process_began_when_its_parent_started_it():
+    before = time.time()
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        seen = machine.look_at(process.pid)
+        after = time.time()
+        process.kill()
+    assert seen is not None
+    began = machine.started_at(seen)
+    assert began is not None
+    assert before - 1 < began < after + 1
+    assert machine.started_at(seen._replace(start_time=None)) is None
+
+
 def test_a_later_process_has_another_identity(child):
     first = machine.look_at(child.pid)
     own = machine.own_identity()

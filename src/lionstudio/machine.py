@@ -107,6 +107,21 @@ def look_at(pid: int) -> SeenProcess | None:
     return SeenProcess(pid)
 
 
+def started_at(seen: SeenProcess) -> float | None:
+    """When a process began, as a unix time by today's clock; None where the system does not tell."""
+    began: float | None = None
+    if seen.start_time is None:
+        return None
+    if sys.platform == "linux":
+        import time
+
+        booted_at = time.time() - time.clock_gettime(time.CLOCK_BOOTTIME)
+        began = booted_at + seen.start_time / os.sysconf("SC_CLK_TCK")
+    elif sys.platform == "darwin":
+        began = seen.start_time / 1_000_000
+    return began
+
+
 def watch_death(pid: int) -> int | None:
     """A file descriptor that becomes readable when the process ends; close it with os.close. None if not supported.
 

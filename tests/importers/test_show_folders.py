@@ -180,6 +180,15 @@ def test_a_living_process_makes_a_play_running_and_is_only_looked_at(ctx: Contex
     assert status_of(ctx) == PlayStatus.RUNNING_COMPLETE
 
 
+def test_a_pid_that_belongs_to_a_later_process_is_not_the_agent(ctx: Context, root: Path):
+    folder = make_play(root / "show", status="running")
+    (root / "show" / "_ABORT").touch()
+    (folder / ".pid").write_text(str(os.getpid()))
+    os.utime(folder / ".pid", (NOW - 10**9, NOW - 10**9))
+    bring_in(ctx, root)
+    assert shows.get_show(ctx, "show").status is ShowStatus.ABORTED
+
+
 @pytest.mark.parametrize(
     ("words", "abort", "final", "expected", "reason"),
     [

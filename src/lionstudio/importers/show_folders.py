@@ -33,13 +33,14 @@ from lionstudio.domain.show_plan import ShowPlan, parse_plan
 from lionstudio.domain.show_sync import PlayOnDisk, ShowOnDisk
 from lionstudio.importers.report import UPDATED, ImportReport, Problem
 from lionstudio.importers.small_files import read_text
-from lionstudio.machine import CannotLook, look_at
+from lionstudio.machine import CannotLook, look_at, started_at
 from lionstudio.services.context import Context
 from lionstudio.services.show_sync import Difference, sync_show
 from lionstudio.services.shows import list_shows
 
 Parsed = TypeVar("Parsed")
 Step = Callable[[int], None]
+CLOCK_MARGIN = 60.0  # seconds by which clocks may be set while an agent works
 
 
 class ShowImport(NamedTuple):
@@ -187,13 +188,13 @@ def _read_play(folder: str, play: PlayOnDisk, problems: list[Problem]) -> PlayOn
     for name, told in ((META, meta), (VERDICT, verdict)):
         problems += [Problem(os.path.join(folder, name), why) for why in (told.complaints if told else ())]
     pid = _parse(os.path.join(folder, PID), parse_pid, problems)
-    started_at = meta.facts.get("started_at") if meta else None
+    began = meta.facts.get("started_at") if meta else None
     return play._replace(
         meta=meta,
         verdict=verdict,
         exit_code=_parse(os.path.join(folder, EXIT_CODE), parse_exit_code, problems),
-        process_alive=None if pid is None else _is_alive(pid),
-        created_at=started_at or _modified_at(os.path.join(folder, META)),
+        process_alive=None if pid is None else _is_alive(pid, _modified_at(os.path.join(folder, PID))),
+        created_at=began or _modified_at(os.path.join(folder, META)),
     )
 
 
@@ -211,13 +212,17 @@ def _parse(
     return otherwise
 
 
-def _is_alive(pid: int) -> bool | None:
-    """Whether a process has this pid now; it is only looked at. None where that cannot be told."""
+def _is_alive(pid: int, written_at: float | None) -> bool | None:
+    """Whether the process lives whose pid was written down then; it is only looked at. None: that cannot be told."""
     try:
         seen = look_at(pid)
     except CannotLook:
         return None
-    return seen is not None and seen.state not in ENDED_STATES
+    if seen is None or seen.state in ENDED_STATES:
+        return False
+    began = started_at(seen)
+    # One that began after its pid was written down is another process, which was given the same pid.
+    return began is None or written_at is None or began <= written_at + CLOCK_MARGIN
 
 
 def _modified_at(path: str) -> float | None:
