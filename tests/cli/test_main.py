@@ -7,6 +7,7 @@ import pytest
 
 from lionstudio.cli.commands import GROUPS, find_commands
 from lionstudio.cli.main import HELP
+from lionstudio.services.context import Context
 from tests.cli.conftest import Li, run_li
 
 
@@ -73,3 +74,10 @@ def test_reading_where_there_is_no_database_says_how_one_comes_to_be(li: Li):
     assert (answer.code, answer.out) == (1, "")
     assert answer.err.startswith("li: There is no database at ")
     assert "li state import" in answer.err
+
+
+def test_an_error_cannot_steer_the_terminal(li: Li, ctx: Context):
+    answer = li("runs", "show", "\x1b[2Jgone\nfar")
+    assert answer.code == 1
+    assert "\x1b" not in answer.err
+    assert len(answer.err.splitlines()) == 1

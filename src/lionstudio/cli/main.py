@@ -54,7 +54,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except Error as error:
-        _say(f"li: {error.message}" + (f" {error.hint}" if error.hint else ""))
+        from lionstudio.cli.output import one_line  # an error may repeat what an agent said
+
+        _say(one_line(f"li: {error.message} {error.hint or ''}".rstrip()))
         return 2 if isinstance(error, Invalid) else 1
     except KeyboardInterrupt:
         _say("li: stopped.")
