@@ -271,6 +271,7 @@ def test_a_run_that_is_needed_after_the_plan_was_made_is_kept(
 
 def test_others_may_write_between_two_batches(ctx: Context, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prune, "SESSIONS_AT_ONCE", 2)
+    monkeypatch.setattr(prune, "SECONDS_ALONE", 0.0)
     for number in range(5):
         put_session(ctx, f"run-{number}")
     start_run(ctx, "live")
@@ -296,6 +297,7 @@ def test_a_run_with_many_messages_has_a_batch_of_its_own(ctx: Context, monkeypat
 
 def test_a_prune_that_is_interrupted_says_what_it_did(ctx: Context, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prune, "SESSIONS_AT_ONCE", 1)
+    monkeypatch.setattr(prune, "SECONDS_ALONE", 0.0)
     put_session(ctx, "a")
     put_session(ctx, "b")
 

@@ -22,10 +22,12 @@ from lionstudio.store.transaction import Tx
 DAY = 24 * 3600.0
 KEEP_DAYS = 30.0
 KEEP_N = 100
-# What one transaction takes, so that other writers get their turn after a fraction of a second. Where message ids are
-# in no order, every transaction rewrites most pages of the indexes on them, so that many small ones take much longer.
-SESSIONS_AT_ONCE = 500
-MESSAGES_AT_ONCE = 10_000
+# Where message ids are in no order, every transaction rewrites most pages of the indexes on them, so that many small
+# ones take much longer than few large ones. While nobody else wants to write, a transaction goes from batch to batch.
+SESSIONS_AT_ONCE = 250
+MESSAGES_AT_ONCE = 5_000
+SECONDS_ALONE = 1.5  # after which a transaction ends anyway, so that the log stays small and progress is seen
+SECONDS_WANTED = 0.2  # after which it ends when others wait; they wait for the batch and the commit, too
 IDS_IN_EVENT = 1_000  # more would make the event hard to read; the history of each run says that it was pruned
 TRIES = 3  # when somebody needs a run at the very moment it is deleted, another look finds that out
 
@@ -123,17 +125,30 @@ def prune(
         return PruneResult(plan.removed, plan.kept)
     if not actor.strip():
         raise InvalidRequest("Who prunes must be known.")
-    done = _Done(plan.kept)
+    order, done = _Order(plan, actor, archive), _Done(plan.kept)
     try:
-        for batch in plan.batches:
-            done.add(batch, _prune_patiently(ctx, plan, batch, actor, archive))
+        left = list(plan.batches)
+        while left:
+            pruned = _prune_patiently(ctx, order, left)
+            for what in pruned:
+                done.add(left.pop(0), what)
             if on_progress is not None:
                 on_progress(done.looked_at, plan.removed.sessions)
     except BaseException:
         if done.gone:  # what is deleted is deleted, and has to be on record
-            _record(ctx, plan, done, actor, archive, complete=False)
+            _record(ctx, order, done, complete=False)
         raise
-    return PruneResult(done.removed, tuple(done.kept), _record(ctx, plan, done, actor, archive, complete=True))
+    finally:
+        ctx.db.end_bulk()
+    return PruneResult(done.removed, tuple(done.kept), _record(ctx, order, done, complete=True))
+
+
+class _Order(NamedTuple):
+    """What is to be done, for whom, and where it was archived."""
+
+    plan: PrunePlan
+    actor: str
+    archive: Archive | None
 
 
 class _Pruned(NamedTuple):
@@ -236,39 +251,50 @@ def _batches(groups: Iterable[Sequence[OldSession]]) -> Iterator[tuple[str, ...]
         yield tuple(batch)
 
 
-def _prune_patiently(
-    ctx: Context, plan: PrunePlan, batch: Sequence[str], actor: str, archive: Archive | None
-) -> _Pruned:
+def _prune_patiently(ctx: Context, order: _Order, batches: Sequence[Sequence[str]]) -> list[_Pruned]:
     for _ in range(TRIES - 1):
         try:
-            return _prune_batch(ctx, plan, batch, actor, archive)
+            return _prune_while_alone(ctx, order, batches)
         except (Conflict, DatabaseBusy):
             continue
-    return _prune_batch(ctx, plan, batch, actor, archive)
+    return _prune_while_alone(ctx, order, batches)
 
 
-def _prune_batch(ctx: Context, plan: PrunePlan, batch: Sequence[str], actor: str, archive: Archive | None) -> _Pruned:
+def _prune_while_alone(ctx: Context, order: _Order, batches: Sequence[Sequence[str]]) -> list[_Pruned]:
+    """What became of the first batches, in one transaction: it ends soon after somebody else wants to write."""
+    done: list[_Pruned] = []
+    with ctx.db.write_in_bulk() as tx:
+        began = ctx.now()
+        maintenance.take_turn(tx, at=began)
+        for batch in batches:
+            done.append(_prune_batch(ctx, tx, order, batch))
+            taken = ctx.now() - began
+            if taken >= SECONDS_ALONE or (taken >= SECONDS_WANTED and tx.connection.is_wanted):
+                break
+    return done
+
+
+def _prune_batch(ctx: Context, tx: Tx, order: _Order, batch: Sequence[str]) -> _Pruned:
     now = ctx.now()
-    with ctx.db.write() as tx:
-        maintenance.take_turn(tx, at=now)
-        lock_sessions(tx, {*batch, *maintenance.list_children(tx, batch)})
-        old = maintenance.list_still_old(tx, batch, ended_before=plan.ended_before)
-        if archive is not None:
-            old = {id: session for id, session in old.items() if session.length == archive.lengths.get(id)}
-        kept = _changed(tx, batch, old) | _examine(tx, old)
-        gone = [session_id for session_id in old if session_id not in kept]
-        if not gone:
-            return _Pruned(Removed(), list(kept.values()), gone)
-        touched = set(maintenance.list_children(tx, gone)).difference(gone)
-        teams = maintenance.list_teams(tx, gone)
-        removed = maintenance.delete_sessions(tx, gone)
-        audit.add_transitions(
-            tx, (StatusTransition(ctx.new_id(), "session", id, old[id].status, None, now, actor) for id in gone)
-        )
-        for session_id in (*gone, *sorted(touched)):
-            tx.tell(Topic.SESSION, session_id, session_id=session_id, at=now)
-        for team_id in teams:
-            tx.tell(Topic.TEAM, team_id, at=now)
+    lock_sessions(tx, {*batch, *maintenance.list_children(tx, batch)})
+    old = maintenance.list_still_old(tx, batch, ended_before=order.plan.ended_before)
+    if order.archive is not None:
+        lengths = order.archive.lengths
+        old = {id: session for id, session in old.items() if session.length == lengths.get(id)}
+    kept = _changed(tx, batch, old) | _examine(tx, old)
+    gone = [session_id for session_id in old if session_id not in kept]
+    if not gone:
+        return _Pruned(Removed(), list(kept.values()), gone)
+    touched = set(maintenance.list_children(tx, gone)).difference(gone)
+    teams = maintenance.list_teams(tx, gone)
+    removed = maintenance.delete_sessions(tx, gone)
+    audit.add_transitions(
+        tx, (StatusTransition(ctx.new_id(), "session", id, old[id].status, None, now, order.actor) for id in gone)
+    )
+    for session_id in (*gone, *sorted(touched)):
+        tx.tell(Topic.SESSION, session_id, session_id=session_id, at=now)
+    for team_id in teams:
+        tx.tell(Topic.TEAM, team_id, at=now)
     return _Pruned(removed, list(kept.values()), gone)
 
 
@@ -280,7 +306,8 @@ def _changed(tx: Tx, batch: Collection[str], old: Collection[str]) -> dict[str, 
     return {session_id: KeptSession(session_id, WhyKept.CHANGED, sentence) for session_id in present}
 
 
-def _record(ctx: Context, plan: PrunePlan, done: _Done, actor: str, archive: Archive | None, *, complete: bool) -> str:
+def _record(ctx: Context, order: _Order, done: _Done, *, complete: bool) -> str:
+    plan, archive = order.plan, order.archive
     details = {
         "keep_days": plan.keep_days,
         "keep_n": plan.keep_n,
@@ -292,7 +319,7 @@ def _record(ctx: Context, plan: PrunePlan, done: _Done, actor: str, archive: Arc
         **({} if archive is None else {"archive": archive.path}),
     }
     with ctx.db.write() as tx:
-        return add_event(ctx, tx, "prune", details=details, actor=actor).id
+        return add_event(ctx, tx, "prune", details=details, actor=order.actor).id
 
 
 def _counts(removed: Removed) -> dict[str, int]:

@@ -30,6 +30,7 @@ class Database:
     def _begin_in_this_process(self) -> None:
         self._readers = Pool(self.dialect, writing=False)
         self._writers = Pool(self.dialect, writing=True)
+        self._bulk_writers = Pool(self.dialect, writing=True, bulk=True)
         self._writer = Writer(self.dialect)
 
     def read(self) -> AbstractContextManager[Tx]:
@@ -44,6 +45,14 @@ class Database:
         """
         return SharedWrite(self._writer) if self.dialect.one_writer else OwnTransaction(self._writers)
 
+    def write_in_bulk(self) -> AbstractContextManager[Tx]:
+        """A write that changes very much, on a connection that takes more memory for it; see `end_bulk`."""
+        return OwnTransaction(self._bulk_writers)
+
+    def end_bulk(self) -> None:
+        """Give back what bulk writes needed."""
+        self._bulk_writers.close()
+
     def watch(self) -> Watch:
         """Something that wakes when anyone has committed."""
         watch = self.dialect.watch()
@@ -53,12 +62,13 @@ class Database:
     def close(self) -> None:
         self._writer.close()
         self._writers.close()
+        self._bulk_writers.close()
         self._readers.close()
 
     def _before_fork(self) -> bool:
         """Close everything: the child of a fork must not inherit an open SQLite file or a server's socket."""
         paused: list[Writer | Pool] = []
-        for part in (self._writer, self._writers, self._readers):
+        for part in (self._writer, self._writers, self._bulk_writers, self._readers):
             if not part.pause():
                 for earlier in paused:
                     earlier.resume()
@@ -71,12 +81,12 @@ class Database:
     def _after_fork(self) -> None:
         for watch in list(self._watches):
             watch.resume()
-        for part in (self._readers, self._writers, self._writer):
+        for part in (self._readers, self._bulk_writers, self._writers, self._writer):
             part.resume()
 
     def _after_fork_in_child(self, *, clean: bool) -> None:
         # Locks may have been held by threads that are not here, and closing an inherited connection harms the parent.
-        _INHERITED.extend((self._writer, self._writers, self._readers))
+        _INHERITED.extend((self._writer, self._writers, self._bulk_writers, self._readers))
         if not clean:
             self.dialect = Unusable(self.dialect)
         self._begin_in_this_process()

@@ -41,9 +41,10 @@ class OwnTransaction:
 class Pool:
     """Connections for transactions that run side by side."""
 
-    def __init__(self, dialect: Dialect, *, writing: bool) -> None:
+    def __init__(self, dialect: Dialect, *, writing: bool, bulk: bool = False) -> None:
         self.dialect = dialect
         self.writing = writing
+        self._bulk = bulk
         self._idle: list[Connection] = []
         self._users: list[int] = []  # threads that are inside, as often as they are
         self._state = threading.Condition()
@@ -63,6 +64,8 @@ class Pool:
                 except ConnectionLost:
                     connection.close()
             connection = self.dialect.connect(writing=self.writing)
+            if self._bulk:
+                connection.expect_bulk()
             self._begin(connection)
             return connection
         except BaseException:

@@ -168,6 +168,13 @@ class PostgresConnection:
         status = self._raw.info.transaction_status
         return status in (psycopg.pq.TransactionStatus.INTRANS, psycopg.pq.TransactionStatus.INERROR)
 
+    @property
+    def is_wanted(self) -> bool:
+        return True  # who waits for a row of ours cannot be told apart from who waits for another's
+
+    def expect_bulk(self) -> None:
+        """Nothing to do: the server has its own memory."""
+
     def close(self) -> None:
         self._raw.close()
 

@@ -64,6 +64,8 @@ PRAGMAS = """
 # Ids in no order, as imports bring them, touch most pages of an index in one transaction; what does not fit into the
 # writer's cache is written and read several times. Only what is used is taken.
 WRITER_CACHE, READER_CACHE = 32_000, 8_000  # KiB
+# A transaction that deletes at random places of the indexes touches most of their pages.
+BULK_CACHE = 256_000
 # Autocheckpoints never find a quiet moment when many processes write at once, so the log would grow without end. Past
 # this size whoever notices empties it, looking every few commits.
 WAL_LIMIT = 8 * 1024 * 1024
@@ -142,6 +144,7 @@ class SqliteConnection:
         # Not the same for all, so that many short-lived writers look as often as one that stays.
         self._look_in = 1 + time.perf_counter_ns() % WAL_LOOK_EVERY
         self._patience = BUSY_SECONDS
+        self._bulk = False
         try:
             try:
                 self._raw = apsw.Connection(path, flags=flags, statementcachesize=STATEMENTS)
@@ -216,6 +219,10 @@ class SqliteConnection:
 
     def commit(self) -> None:
         self._execute("COMMIT")
+        if self._bulk:
+            self._pass_turn()
+            self._checkpoint_beside_others()
+            return
         self._look_in -= 1
         if not self._look_in:
             self._look_in = self._bound_wal()
@@ -285,6 +292,14 @@ class SqliteConnection:
         finally:
             self._patience = BUSY_SECONDS
 
+    @property
+    def is_wanted(self) -> bool:
+        return self._turn is None or self._turn.is_wanted()
+
+    def expect_bulk(self) -> None:
+        self.all(f"PRAGMA cache_size = -{BULK_CACHE}; PRAGMA wal_autocheckpoint = 0", {})
+        self._bulk = True
+
     def _take_turn(self) -> None:
         if self._turn is not None and not self._turn.take(patience=BUSY_SECONDS):
             raise DatabaseBusy(f"The database {self._path} was busy for more than {BUSY_SECONDS:.0f} s.")
@@ -292,6 +307,11 @@ class SqliteConnection:
     def _pass_turn(self) -> None:
         if self._turn is not None:
             self._turn.pass_on()
+
+    def _checkpoint_beside_others(self) -> None:
+        """Move what a large transaction wrote into the file while others may write; else the next of them had to."""
+        with suppress(apsw.Error):  # the transaction is safe in the log, and somebody else moves it later
+            self._raw.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
 
     def _bound_wal(self) -> int:
         """Empty the log if it has grown too large; after how many commits to look again."""

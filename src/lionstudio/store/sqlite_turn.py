@@ -42,6 +42,17 @@ class WriteTurn:
         finally:
             fcntl.flock(self._line, fcntl.LOCK_UN)
 
+    def is_wanted(self) -> bool:
+        """Whether somebody stands in line, while this one has the turn."""
+        if self._line is None:
+            return True
+        try:
+            fcntl.flock(self._line, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        fcntl.flock(self._line, fcntl.LOCK_UN)
+        return False
+
     def pass_on(self) -> None:
         if self._turn is not None:
             fcntl.flock(self._turn, fcntl.LOCK_UN)
