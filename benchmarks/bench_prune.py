@@ -2,6 +2,7 @@
 
 import json
 import random
+import shutil
 import sys
 import time
 import uuid
@@ -25,31 +26,37 @@ PAUSE = 0.005  # seconds between two messages of the one who writes meanwhile
 def run(*, quick: bool) -> list[measure.Table]:
     count = QUICK_SESSIONS if quick else SESSIONS
     table = measure.Table(
-        f"prune: half of {count:,} sessions of {MESSAGES_EACH} messages, while another process writes",
+        f"prune: half of {count:,} sessions of {MESSAGES_EACH} messages, alone and while another process writes",
         ("database", "ids", "what", "measured", "bar", "verdict"),
         note="ids sorted by time are those of our own recorder, random ones those of imports; "
         "a wait is the time of one append call of the other process, its commit included",
     )
     for ids in ("by time", "random"):
         with measure.fresh_folder() as folder:
-            _add(table, "SQLite", ids, _measure(str(folder / "state.db"), ids, count, folder), bar=SECONDS_BAR)
+            db = str(folder / "state.db")
+            measure.run_worker("bench_prune", "build", db, ids, count, folder=folder)
+            shutil.copy(db, folder / "alone.db")  # closed, so its log is in it
+            alone = measure.run_worker("bench_prune", "prune", str(folder / "alone.db"), count, folder=folder)
+            verdict = measure.verdict(alone["seconds"] <= SECONDS_BAR)
+            table.add("SQLite", ids, "seconds, alone", alone["seconds"], f"<= {SECONDS_BAR:.0f}", verdict)
+            _add(table, "SQLite", ids, _measure(db, count, folder), bar=SECONDS_BAR)
     with measure.fresh_folder() as folder, _postgres(folder) as url:
-        _add(table, "PostgreSQL", "random", _measure(url, "random", count, folder), bar=None)
+        measure.run_worker("bench_prune", "build", url, "random", count, folder=folder)
+        _add(table, "PostgreSQL", "random", _measure(url, count, folder), bar=None)
     return [table]
 
 
 def _add(table: measure.Table, database: str, ids: str, found: dict[str, Any], *, bar: float | None) -> None:
     seconds, worst = found["seconds"], max(found["waits"]) * 1000
     verdict = "" if bar is None else measure.verdict(seconds <= bar)
-    table.add(database, ids, "seconds", seconds, "" if bar is None else f"<= {bar:.0f}", verdict)
+    table.add(database, ids, "seconds, beside a writer", seconds, "" if bar is None else f"<= {bar:.0f}", verdict)
     table.add(database, ids, "(seconds to plan it)", found["plan"], "", "")
     met = measure.verdict(worst <= WAIT_BAR_MS)
     table.add(database, ids, "others' worst wait ms", worst, f"<= {WAIT_BAR_MS:.0f}", met)
     table.add(database, ids, "others' p50 wait ms", measure.percentile(found["waits"], 50) * 1000, "", "")
 
 
-def _measure(db: str, ids: str, count: int, folder: Path) -> dict[str, Any]:
-    measure.run_worker("bench_prune", "build", db, ids, count, folder=folder)
+def _measure(db: str, count: int, folder: Path) -> dict[str, Any]:
     writer = measure.start_worker("bench_prune", "write", db, folder=folder)
     assert writer.stdout is not None
     writer.stdout.readline()  # it has begun its run
