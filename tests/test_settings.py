@@ -135,6 +135,7 @@ def test_a_tilde_stands_for_the_users_home(user_home: Path, written: str, beneat
     [
         pytest.param("db = ", "cannot be read", id="not TOML"),
         pytest.param('synchronous = "sometimes"', "'SOMETIMES'.*not known", id="an unknown word"),
+        pytest.param('teams = "cloud"', "'cloud'.*not known", id="an unknown place for teams"),
         pytest.param("synchronous = 1", "synchronous in .* is not text", id="a number for a word"),
         pytest.param('db = ["a", "b"]', "db in .* is not text", id="a list for a path"),
     ],
@@ -170,3 +171,12 @@ def test_a_place_that_is_neither_a_file_nor_a_server_is_refused(user_home: Path,
     with pytest.raises(InvalidRequest, match="not a place") as caught:
         load(user_home, db=db)
     assert "postgresql://" in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("text", "teams"), [("", "files"), ('teams = "database"', "database"), ('teams = "Files"', "files")]
+)
+def test_teams_are_kept_in_files_unless_the_file_says_otherwise(user_home: Path, text: str, teams: str) -> None:
+    write_config(user_home, text)
+    assert load(user_home).teams == teams
+    assert load(user_home).teams_folder == str(user_home / ".lionagi" / "teams")

@@ -242,3 +242,15 @@ def test_lionagi_reads_what_we_write_and_we_what_it_writes(li: Li, home: Path, c
     assert "ours" in theirs.stdout
     assert li("team", "receive", "ops", "bo").err.startswith("Nothing new")
     assert contents(li("team", "receive", "ops", "ana", "--json")) == ["theirs"]
+
+
+def test_sending_loads_nothing_that_it_does_not_need(home: Path, tmp_path: Path):
+    heavy = {"dataclasses", "inspect", "logging", "asyncio", "pathlib", "datetime", "difflib", "subprocess", "psycopg"}
+    code = (
+        "import sys; old = set(sys.modules); from lionstudio.cli.main import main\n"
+        "main(sys.argv[1:]); print(*sys.modules.keys() - old)"
+    )
+    for words in (("create", "ops", "ana"), ("send", "ops", "hello")):
+        done = subprocess.run([sys.executable, "-c", code, "team", *words], capture_output=True, text=True, check=True)
+    assert "lionstudio.recorders.file_teams" in done.stdout.split()
+    assert heavy & set(done.stdout.split()) == set()

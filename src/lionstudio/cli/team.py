@@ -128,6 +128,7 @@ def _teams(call: Call) -> "FileTeams | DatabaseTeams":
         to_write=lambda: call.ctx_made,
         say=call.out.say,
         actor=operator,
+        sync=call.settings.synchronous == "FULL",
     )
     return open_teams(places, database_only=call.settings.teams == "database")
 

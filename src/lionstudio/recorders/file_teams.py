@@ -94,7 +94,7 @@ class FileTeams:
                 at=time.time(), session_id=post.session_id,
             )  # fmt: skip
 
-        file = team_files.change_file(self._find_to_write(typed).path, change)
+        file = self._write(self._find_to_write(typed).path, change)
         messages = self._store(file)
         return file.team, [message for message in messages if message.id.split(":")[0] == message_id]
 
@@ -112,7 +112,7 @@ class FileTeams:
             inbox = inbox_of(file.team, messages_in(file), member, everything=everything, limit=limit)
             return with_reader(file, [message.id for message in inbox.messages], member, at=time.time())
 
-        self._store(team_files.change_file(found.path, change))
+        self._store(self._write(found.path, change))
         return inbox
 
     def change_members(self, typed: str, add: Sequence[str], remove: Sequence[str]) -> Team:
@@ -123,13 +123,15 @@ class FileTeams:
         def change(file: TeamFile) -> TeamFile:
             return with_members(file, members_after(file.team, add, remove))
 
-        return self._change(typed, change).team
+        file = self._write(self._find_to_write(typed).path, change)
+        self._store(file)
+        return file.team
 
     def set_status(self, typed: str, status: TeamStatus) -> Team:
         """Archive a team, or take it back; raises IllegalTransition if it is so already."""
         found = self._find_to_write(typed)
         require_team_move(self._with_status(found.file).status, status)
-        file = team_files.change_file(found.path, lambda file: with_status(file, status, at=time.time()))
+        file = self._write(found.path, lambda file: with_status(file, status, at=time.time()))
         self._store(file)
         return file.team
 
@@ -146,10 +148,8 @@ class FileTeams:
                 self._bring_in(team_files.read_file(path))
                 self._seen = seen
 
-    def _change(self, typed: str, change: Callable[[TeamFile], TeamFile]) -> TeamFile:
-        file = team_files.change_file(self._find_to_write(typed).path, change)
-        self._store(file)
-        return file
+    def _write(self, path: str, change: Callable[[TeamFile], TeamFile]) -> TeamFile:
+        return team_files.change_file(path, change, sync=self._places.sync)
 
     def _find(self, typed: str) -> team_files.Found:
         """The team that is meant: from its file, or else as the file that the database would make of it."""

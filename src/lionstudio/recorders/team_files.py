@@ -47,22 +47,19 @@ def read_file(path: str) -> TeamFile:
     """One team file; raises InvalidContent for what is none, Unavailable for what cannot be read."""
     with _locked(path, fcntl.LOCK_SH) as descriptor:
         content, modified_at = _read(descriptor)
-    try:
-        return _parse(path, content, modified_at)
-    except InvalidContent:
-        if not os.path.exists(path + BESIDE):
-            raise
-    with _locked(path, fcntl.LOCK_EX) as descriptor:
-        return _read_whole(path, descriptor)
+    return _parse_or_mend(path, content, modified_at)
 
 
-def change_file(path: str, change: Callable[[TeamFile], TeamFile]) -> TeamFile:
-    """Change one team file while nobody else does; what the file is then. An error of `change` leaves it as it is."""
+def change_file(path: str, change: Callable[[TeamFile], TeamFile], *, sync: bool = True) -> TeamFile:
+    """Change one team file while nobody else does; what the file is then. An error of `change` leaves it as it is.
+
+    It survives any kill of a process; with `sync` also a power loss.
+    """
     with _locked(path, fcntl.LOCK_EX) as descriptor:
         before = _read_whole(path, descriptor)
         after = change(before)
         if after.fields != before.fields:
-            _write_whole(path, descriptor, render_team_file(after).encode())
+            _write_whole(path, descriptor, render_team_file(after).encode(), sync=sync)
     return after
 
 
@@ -79,7 +76,7 @@ def create_file(folder: str, file: TeamFile) -> str:
         raise _unavailable(path, "written", error) from error
     try:
         with _locked(path, fcntl.LOCK_EX) as descriptor:
-            _write_whole(path, descriptor, content)
+            _write_whole(path, descriptor, content, sync=True)
     except BaseException:
         with suppress(OSError):
             os.unlink(path)
@@ -163,9 +160,9 @@ def _read_those_with(folder: str, text: str) -> Iterator[Found]:
     for path in list_paths(folder):
         with suppress(Error):  # what cannot be read cannot be the one that is meant; `list` and `import-teams` name it
             with _locked(path, fcntl.LOCK_SH) as descriptor:
-                content, _ = _read(descriptor)
-            if any(needle in content for needle in needles):
-                yield Found(path, read_file(path))
+                content, modified_at = _read(descriptor)
+            if any(needle in content for needle in needles) or os.path.exists(path + BESIDE):
+                yield Found(path, _parse_or_mend(path, content, modified_at))
 
 
 @contextmanager
@@ -230,16 +227,26 @@ def _read_whole(path: str, descriptor: int) -> TeamFile:
             file = _parse(path, meant, modified_at)
         except (OSError, InvalidContent):
             raise InvalidContent(f"{path} cannot be understood. {broken.message}") from None
-    _write_in_place(path, descriptor, meant)
+    _write_in_place(path, descriptor, meant, sync=True)
     return file
 
 
-def _write_whole(path: str, descriptor: int, content: bytes) -> None:
+def _parse_or_mend(path: str, content: bytes, modified_at: float) -> TeamFile:
+    try:
+        return _parse(path, content, modified_at)
+    except InvalidContent:
+        if not os.path.exists(path + BESIDE):
+            raise
+    with _locked(path, fcntl.LOCK_EX) as descriptor:
+        return _read_whole(path, descriptor)
+
+
+def _write_whole(path: str, descriptor: int, content: bytes, *, sync: bool) -> None:
     before, _ = _read(descriptor)
     try:
         beside = os.open(path + BESIDE, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_CLOEXEC, 0o600)
         try:
-            _write_all(beside, content)
+            _write_all(beside, content, sync=sync)
         finally:
             os.close(beside)
     except OSError as error:
@@ -247,17 +254,17 @@ def _write_whole(path: str, descriptor: int, content: bytes) -> None:
             os.unlink(path + BESIDE)
         raise _unavailable(path, "written", error) from error
     try:
-        _write_in_place(path, descriptor, content)
+        _write_in_place(path, descriptor, content, sync=sync)
     except Unavailable:
         with suppress(Unavailable):  # as it was: there was room for that a moment ago
-            _write_in_place(path, descriptor, before)
+            _write_in_place(path, descriptor, before, sync=sync)
         raise
 
 
-def _write_in_place(path: str, descriptor: int, content: bytes) -> None:
+def _write_in_place(path: str, descriptor: int, content: bytes, *, sync: bool) -> None:
     try:
         os.ftruncate(descriptor, 0)  # so that a file that is not whole is the beginning of one, and seen to be broken
-        _write_all(descriptor, content)
+        _write_all(descriptor, content, sync=sync)
         os.unlink(path + BESIDE)
     except FileNotFoundError:
         pass
@@ -265,11 +272,12 @@ def _write_in_place(path: str, descriptor: int, content: bytes) -> None:
         raise _unavailable(path, "written", error) from error
 
 
-def _write_all(descriptor: int, content: bytes) -> None:
+def _write_all(descriptor: int, content: bytes, *, sync: bool) -> None:
     done = 0
     while done < len(content):
         done += os.pwrite(descriptor, content[done:], done)
-    os.fsync(descriptor)
+    if sync:
+        os.fsync(descriptor)
 
 
 def _parse(path: str, content: bytes, modified_at: float) -> TeamFile:

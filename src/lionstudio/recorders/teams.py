@@ -31,6 +31,7 @@ class Places(NamedTuple):
     to_write: Callable[[], Context]  # the database, made if it is not there yet
     say: Callable[[str], None]
     actor: Callable[[], str]
+    sync: bool = True  # whether files survive a power loss, not only the kill of a process
 
 
 class Post(NamedTuple):
