@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,6 +12,8 @@ from typing import Any
 
 import apsw
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from lionstudio.domain.conversation import INSTRUCTION_CLASS, UNKNOWN_CLASS
 from lionstudio.domain.errors import DatabaseDamaged, DatabaseGone, Error, InvalidRequest
@@ -304,7 +307,7 @@ def test_columns_of_a_newer_version_are_kept(ctx: Context, source: Path) -> None
         pytest.param("UPDATE shows SET topic = ''", Problem("shows show-1", "It has no topic.")),
         pytest.param(
             "INSERT INTO sessions (name) VALUES ('nobody')",
-            Problem("sessions", "1 of its rows have no id."),
+            Problem("sessions", "1 of its rows have no id that can be used."),
             id="no id",
         ),
         pytest.param(
@@ -472,3 +475,33 @@ def test_a_run_that_lionagi_itself_records_now_is_one_run_from_both_its_places(c
     assert new(import_run_folders(ctx, str(home / "runs"))) == {"run folders": 2}
     session = sessions.get_session(ctx, branches.get_branch(ctx, branch).session_id)
     assert (session.status, session.message_count) == (SessionStatus.COMPLETED, 4)
+
+
+COLUMNS = {
+    "messages": "id created_at node_metadata content embedding sender recipient channel role lion_class",
+    "message_types": "type_id lion_class",
+    "progressions": "id collection",
+    "sessions": "id created_at node_metadata name user progression_id updated_at",
+    "branches": "id created_at node_metadata session_id progression_id system_msg_id parent_branch_id forked_at_ord",
+    "shows": "id topic goal status show_dir created_at updated_at",
+    "plays": "id show_id name status session_id exit_code started_at depends_on created_at updated_at",
+    "teams": "id name members created_at updated_at",
+    "team_messages": "id team_id created_at sender recipient content read_by session_id",
+}
+LOOSE = re.sub(" PRIMARY KEY| NOT NULL| UNIQUE", "", (FIXTURES / FIRST).read_text())
+PLACES = [(table, column) for table, columns in COLUMNS.items() for column in columns.split()]
+VALUES = ["NULL", "-1", "2.5", "9e999", "''", "'x'", "x'00ff'", "'[]'", "'[1, null, {}]'", "'{\"a\": [1]}'", "char(0)",
+          "CAST(x'ff' AS TEXT)", "'1e400'", "9223372036854775807", "'system'", "'b-fork'"]  # fmt: skip
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(changes=st.lists(st.tuples(st.sampled_from(PLACES), st.sampled_from(VALUES)), min_size=1, max_size=3))
+def test_nothing_that_a_column_can_hold_stops_an_import(ctx: Context, tmp_path: Path, changes: Any) -> None:
+    path = tmp_path / "any.db"
+    path.unlink(missing_ok=True)
+    change(path, LOOSE)
+    for (table, column), value in changes:
+        change(path, f"UPDATE {table} SET {column} = {value}")
+    first = bring(ctx, path)
+    again = bring(ctx, path)
+    assert (new(again), again.problems) == ({}, first.problems)

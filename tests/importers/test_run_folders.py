@@ -11,8 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from lionstudio.domain.conversation import INSTRUCTION_CLASS
+from lionstudio.domain.json_text import to_json
 from lionstudio.domain.session import InvocationKind, SessionStatus, SourceKind
 from lionstudio.importers import run_folders
 from lionstudio.importers.report import ImportReport
@@ -47,7 +50,7 @@ def branch(id: str, *said: dict[str, Any], **more: Any) -> dict[str, Any]:
 def write_run(folder: Path, *parts: dict[str, Any], **facts: Any) -> Path:
     """A run folder with these facts in its run.json."""
     (folder / "branches").mkdir(parents=True, exist_ok=True)
-    (folder / "run.json").write_text(json.dumps(facts))
+    (folder / "run.json").write_text(to_json(facts))
     for part in parts:
         (folder / "branches" / f"{part['id']}.json").write_text(json.dumps(part))
     return folder
@@ -115,6 +118,16 @@ def test_a_run_that_resumes_another_goes_on_with_it(ctx: Context, runs: Path) ->
     assert texts(ctx, first) == ["one", "two"]
     assert [step.to_status for step in sessions.list_history(ctx, first)] == ["completed", "failed"]
     assert counts(import_run_folders(ctx, str(runs))) == (2, 0, 0, 0)
+
+
+def test_runs_of_one_user_are_not_one_run(ctx: Context, runs: Path) -> None:
+    user = "33333333-3333-4333-8333-333333333333"
+    for name in ("r1", "r2"):
+        write_run(runs / name, branch(f"{name}-b", instruction(name), user=user), run_id=name)
+    for added in (2, 0):
+        report = import_run_folders(ctx, str(runs))
+        assert (counts(report), report.problems) == ((2, added, 0, added), ())
+    assert (texts(ctx, user), texts(ctx, "r2")) == (["r1"], ["r2"])
 
 
 @pytest.mark.parametrize(
@@ -365,3 +378,46 @@ def test_a_moved_folder_is_the_same_run(ctx: Context, tmp_path: Path) -> None:
     import_run_folders(ctx, str(REAL))
     shutil.copytree(REAL, tmp_path / "copy")
     assert counts(import_run_folders(ctx, str(tmp_path / "copy"))) == (1, 0, 0, 0)
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.just(10**400)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+FACTS = st.sampled_from(
+    [
+        "run_id",
+        "status",
+        "exit_code",
+        "started_at",
+        "ended_at",
+        "kind",
+        "branches",
+        "agent_name",
+        "artifact_root",
+        "name",
+    ]
+)
+FIELDS = st.sampled_from(["id", "created_at", "metadata", "user", "name", "messages", "system", "chat_model"])
+MESSAGES = st.dictionaries(st.sampled_from(["id", "created_at", "metadata", "content", "role", "sender"]), JSON)
+PILES = st.fixed_dictionaries({"collections": st.lists(MESSAGES, max_size=3)}, optional={"progression": JSON})
+
+
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(told=st.dictionaries(FACTS, JSON), said=st.dictionaries(FIELDS, JSON), pile=st.none() | PILES)
+def test_nothing_that_json_can_hold_stops_an_import(
+    ctx: Context, tmp_path: Path, told: dict[str, Any], said: dict[str, Any], pile: Any
+) -> None:
+    runs = tmp_path / "any"
+    shutil.rmtree(runs, ignore_errors=True)
+    folder = write_run(runs / "r", **told)
+    content = said if pile is None else {**said, "messages": pile}
+    (folder / "branches" / "b.json").write_text(to_json(content))
+    assert counts(import_run_folders(ctx, str(runs)))[0] == 1
+    assert counts(import_run_folders(ctx, str(runs))) == (1, 0, 0, 0)

@@ -64,11 +64,12 @@ def text_of(value: object) -> str | None:
 
 def unix_of(value: object) -> float | None:
     """A time as unix seconds, from a number or an ISO string; None for what is neither."""
-    if isinstance(value, str):
-        try:
+    try:
+        if isinstance(value, str):
             at = datetime.fromisoformat(value)
-        except ValueError:
-            return None
-        return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
-    known = isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
-    return float(value) if known and isinstance(value, int | float) else None
+            return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
+        if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value):
+            return float(value)
+    except (ValueError, OverflowError):  # no date, or beyond every calendar
+        pass
+    return None

@@ -169,7 +169,9 @@ def session_draft(source: Mapping[str, Any], *, default_branch_id: str | None = 
     order = [name for name in progression_ids(pile) if name in sources] if isinstance(pile, Mapping) else []
     order = list(dict.fromkeys([*order, *sources]))
     contents = {
-        item.get("id"): item.get("content") for branch in sources.values() for item in _items(branch.get("messages"))
+        str(item.get("id")): item.get("content")
+        for branch in sources.values()
+        for item in _items(branch.get("messages"))
     }
     originals = {
         copy: original
@@ -254,10 +256,12 @@ def _copies(branch: Mapping[str, Any]) -> dict[str, str]:
     """Which messages of a fork are copies, and of which messages of its parent."""
     metadata, _ = read_metadata(branch, known=BRANCH_FIELDS)
     parents = set(progression_ids(metadata.get("clone_from")))
+    if not parents:
+        return {}
     found = (
         (item.get("id"), read_metadata(item, known=())[0].get("clone_from")) for item in _items(branch.get("messages"))
     )
-    return {str(copy): str(original) for copy, original in found if original in parents}
+    return {str(copy): original for copy, original in found if isinstance(original, str) and original in parents}
 
 
 def _original(name: str, copies: Mapping[str, str]) -> str:

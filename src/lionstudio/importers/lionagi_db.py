@@ -88,9 +88,9 @@ class _Runs:
         self.classes = {row.get("type_id"): str(row.get("lion_class")) for row in source.rows("message_types")}
 
     def read(self, step: Step) -> Iterator[SessionImport]:
-        nameless = self.source.count_null("sessions", "id")
+        nameless = self.source.count_without_id("sessions")
         if nameless:
-            self.problems.append(Problem("sessions", f"{nameless} of its rows have no id."))
+            self.problems.append(Problem("sessions", f"{nameless} of its rows have no id that can be used."))
         for row in self._rows():
             step(self.count)
             self.count += 1

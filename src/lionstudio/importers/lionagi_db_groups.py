@@ -6,7 +6,7 @@ What is here already and was changed later than there stays: files on disk, and 
 from collections.abc import Mapping
 from typing import Any
 
-from lionstudio.domain.errors import Conflict, Error, Invalid, PlayNotFound, SessionNotFound, TeamNotFound
+from lionstudio.domain.errors import Conflict, Error, Invalid, NotFound, PlayNotFound, SessionNotFound, TeamNotFound
 from lionstudio.domain.lionagi_rows import (
     first_time,
     plain_text,
@@ -23,6 +23,7 @@ from lionstudio.services.context import Context
 from lionstudio.services.foreign import ForeignFile, ForeignRow
 
 ACTOR = "import"
+REFUSALS = (Invalid, Conflict, NotFound)  # they are about one row; anything else is about the database
 KnownAs = Mapping[str, str]  # ids of sessions that are here under another one
 Counts = dict[str, int]
 
@@ -38,14 +39,14 @@ def import_shows(
             topic = _required(row, "topic")
             topics[row.get("id")] = topic
             _import_show(ctx, row, topic, counts, shows_root=shows_root)
-        except (Invalid, Conflict) as error:
+        except REFUSALS as error:
             problems.append(_problem("shows", row, error))
     for row in source.rows("plays", "show_id", "sort_order", "id"):
         try:
             if row.get("show_id") not in topics:
                 raise Invalid("Its show is missing.")
             _import_play(ctx, row, topics[row["show_id"]], counts, known_as)
-        except (Invalid, Conflict) as error:
+        except REFUSALS as error:
             problems.append(_problem("plays", row, error))
     return counts
 
@@ -59,7 +60,7 @@ def import_teams(ctx: Context, source: ForeignFile, problems: list[Problem], *, 
             team_id = _required(row, "id")
             _import_team(ctx, row, team_id, counts)
             known[team_id] = _messages_of(ctx, team_id)
-        except (Invalid, Conflict) as error:
+        except REFUSALS as error:
             problems.append(_problem("teams", row, error))
     for row in source.rows("team_messages", "created_at", "id"):
         try:
@@ -69,7 +70,7 @@ def import_teams(ctx: Context, source: ForeignFile, problems: list[Problem], *, 
                 raise Invalid("Its team is missing.")
             facts = {**team_message_facts(row), "session_id": _find_session(ctx, row, known_as)}
             _import_message(ctx, team_id, facts, known[team_id].get(facts["id"]), counts)
-        except (Invalid, Conflict) as error:
+        except REFUSALS as error:
             problems.append(_problem("team_messages", row, error))
     return counts
 

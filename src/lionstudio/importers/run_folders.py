@@ -49,11 +49,12 @@ def import_run_folders(ctx: Context, root: str, *, step: Step = lambda done: Non
     problems: list[Problem] = []
     folders = _list_folders(root, problems)
     places: dict[str, str] = {}
+    held: dict[str, set[str]] = {}  # which branches each session has
 
     def read() -> Iterator[SessionImport]:
         for number, folder in enumerate(folders):
             step(number)
-            found = _import_of(folder, problems)
+            found = _import_of(folder, held, problems)
             if found is not None:
                 places.setdefault(found.session.id, folder)
                 yield found
@@ -90,12 +91,12 @@ def _list_folders(root: str, problems: list[Problem]) -> list[str]:
     return folders
 
 
-def _import_of(folder: str, problems: list[Problem]) -> SessionImport | None:
+def _import_of(folder: str, held: dict[str, set[str]], problems: list[Problem]) -> SessionImport | None:
     place = os.path.join(folder, RUN_FILE)
     try:
         file = read_run_file(_read_json(place))
         times = _times(folder, place)
-        return _session_import(_Run(folder, file, _read_branches(folder, problems), times), problems)
+        return _session_import(_Run(folder, file, _read_branches(folder, problems), times), held, problems)
     except OSError as error:
         problems.append(Problem(place, _reason(error)))
     except InvalidContent as error:
@@ -103,9 +104,8 @@ def _import_of(folder: str, problems: list[Problem]) -> SessionImport | None:
     return None
 
 
-def _session_import(run: _Run, problems: list[Problem]) -> SessionImport:
-    name = session_id_of(run.branches.values()) or run.file.run_id or os.path.basename(os.path.abspath(run.folder))
-    session_id = _storable(name)
+def _session_import(run: _Run, held: dict[str, set[str]], problems: list[Problem]) -> SessionImport:
+    session_id = _session_id(run, held)
     try:
         draft = session_draft({"id": session_id, "branches": list(run.branches.values())})
     except InvalidContent:
@@ -116,6 +116,19 @@ def _session_import(run: _Run, problems: list[Problem]) -> SessionImport:
     session = session_of(run.file, found.session, files=run.times, said=said, artifacts=_artifacts(run))
     branches = [_with_config(part, run.file) for part in found.branches]
     return SessionImport(session, branches, known_by_branch=True)
+
+
+def _session_id(run: _Run, held: dict[str, set[str]]) -> str:
+    """lionagi's own id of the session, if its branches tell it, else that of the run.
+
+    One that two runs without a common branch tell is no session's: some programs write their user's id there.
+    """
+    branches = {str(branch["id"]) for branch in run.branches.values()}
+    told = session_id_of(run.branches.values())
+    if told is None or (told in held and not branches & held[told]):
+        return _storable(run.file.run_id or os.path.basename(os.path.abspath(run.folder)))
+    held.setdefault(told, set()).update(branches)
+    return told
 
 
 def _good_branches(branches: Mapping[str, Mapping[str, Any]], problems: list[Problem]) -> list[Mapping[str, Any]]:

@@ -8,7 +8,7 @@ from lionstudio.domain.conversation import MessageDraft
 from lionstudio.domain.errors import DatabaseBusy, Error, InvalidRequest, Unavailable
 from lionstudio.domain.session import RUN_ACTOR, TERMINAL_STATUSES, Session, SessionStatus, SourceKind
 from lionstudio.services.admin import keep_history
-from lionstudio.services.context import Context
+from lionstudio.services.context import Context, again_if_undone
 from lionstudio.services.import_parts import (
     BranchImport,
     Part,
@@ -124,6 +124,7 @@ def _import_batch(ctx: Context, batch: Sequence[SessionImport]) -> Imported:
     return total
 
 
+@again_if_undone
 def _store(ctx: Context, batch: Sequence[SessionImport]) -> Imported:
     total = NOTHING
     with ctx.db.write() as tx:

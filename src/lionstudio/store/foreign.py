@@ -29,14 +29,14 @@ ForeignRow = Mapping[str, Any]
 LIST_TABLES = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
 LIST_COLUMNS = "SELECT name FROM pragma_table_info(:table)"
 COUNT = "SELECT count(*) FROM {table}"
-COUNT_NULL = "SELECT count(*) FROM {table} WHERE {column} IS NULL"
-LIST_IDS = 'SELECT DISTINCT "id" FROM {table} WHERE "id" IS NOT NULL ORDER BY {order}'
+# Ids come as bytes, so that one that is not UTF-8 does not keep the others out.
+LIST_IDS = "SELECT CAST({column} AS BLOB), typeof({column}) FROM {table} ORDER BY {order}"
 LIST_ROWS = "SELECT * FROM {table} ORDER BY {order}"
 LIST_WHERE = "SELECT * FROM {table} WHERE {column} = :value ORDER BY {order}"
 LIST_BY_ID = 'SELECT * FROM {table} WHERE "id" IN (SELECT value FROM json_each(:ids))'
 # Messages that stand in no order of a session or a branch. {owners} selects the ids of those orders.
 LIST_UNHELD = """
-    SELECT message.id FROM messages AS message
+    SELECT CAST(message.id AS BLOB), typeof(message.id) FROM messages AS message
      WHERE message.id NOT IN (
            SELECT held.value
              FROM progressions AS progression,
@@ -46,7 +46,6 @@ LIST_UNHELD = """
      ORDER BY message.id
 """
 LIST_OWNED = "SELECT progression_id FROM {table}"
-LIST_SESSIONS_OF_BRANCHES = "SELECT DISTINCT session_id FROM branches WHERE session_id IS NOT NULL"
 # Text that is not UTF-8 comes as bytes, so that the rest of its row can be read.
 AS_BYTES = "CASE typeof({column}) WHEN 'text' THEN CAST({column} AS BLOB) ELSE {column} END, typeof({column})"
 
@@ -73,17 +72,19 @@ class ForeignFile:
     def count(self, table: str) -> int:
         return int(self._all(COUNT.format(table=_name(table)))[0][0]) if self.has(table) else 0
 
-    def count_null(self, table: str, column: str) -> int:
-        """How many rows have nothing in a column, or no such column."""
+    def ids(self, table: str, *order: str, column: str = "id") -> list[Any]:
+        """The ids in a table, each once, in the order of those of the columns that it has."""
         if not self.has(table, column):
-            return self.count(table)
-        return int(self._all(COUNT_NULL.format(table=_name(table), column=_name(column)))[0][0])
-
-    def ids(self, table: str, *order: str) -> list[Any]:
-        """The ids in a table, in the order of those of the columns that it has."""
-        if not self.has(table, "id"):
             return []
-        return [row[0] for row in self._all(LIST_IDS.format(table=_name(table), order=self._order(table, order)))]
+        sql = LIST_IDS.format(table=_name(table), column=_name(column), order=self._order(table, order))
+        return list(dict.fromkeys(_usable(self._all(sql))))
+
+    def count_without_id(self, table: str) -> int:
+        """How many rows have no id, or none that could be looked for."""
+        if not self.has(table, "id"):
+            return self.count(table)
+        found = self._all(LIST_IDS.format(table=_name(table), column=_name("id"), order="1"))
+        return len(found) - len(_usable(found))
 
     def rows(self, table: str, *order: str) -> list[ForeignRow]:
         """Every row of a table; none if there is no such table."""
@@ -113,14 +114,12 @@ class ForeignFile:
         if not owners or not self.has("messages", "id") or not self.has("progressions", "id", "collection"):
             return self.ids("messages", "created_at", "id")
         owned = " UNION ALL ".join(LIST_OWNED.format(table=table) for table in owners)
-        return [row[0] for row in self._all(LIST_UNHELD.format(owners=owned)) if row[0] is not None]
+        return _usable(self._all(LIST_UNHELD.format(owners=owned)))
 
     def lost_session_ids(self) -> list[Any]:
         """Ids of sessions that have branches, but no row of their own."""
-        if not self.has("branches", "session_id"):
-            return []
         known = set(self.ids("sessions"))
-        return [row[0] for row in self._all(LIST_SESSIONS_OF_BRANCHES) if row[0] not in known]
+        return [id for id in self.ids("branches", "created_at", column="session_id") if id not in known]
 
     def close(self) -> None:
         with suppress(OSError, apsw.Error):
@@ -223,6 +222,16 @@ def _explained(error: apsw.Error, path: str) -> Error:
         if isinstance(known, DatabaseDamaged)
         else known
     )
+
+
+def _usable(found: Iterable[tuple[bytes | None, str]]) -> list[Any]:
+    """Ids that are text or whole numbers."""
+    ids: list[Any] = []
+    for value, kind in found:
+        with suppress(UnicodeDecodeError):
+            if value is not None and kind in ("text", "integer"):
+                ids.append(int(value) if kind == "integer" else value.decode())
+    return ids
 
 
 def _decoded(value: Any, kind: str) -> Any:
