@@ -1,7 +1,5 @@
 """`python -m lionstudio` is the command `lionstudio`."""
 
-import sys
+from lionstudio.cli.main import entry
 
-from lionstudio.cli.main import main
-
-sys.exit(main())
+entry()

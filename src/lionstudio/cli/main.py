@@ -10,6 +10,7 @@ from lionstudio.version import __version__
 TYPE_CHECKING = False  # not from `typing`: loading that takes as long as starting Python
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import NoReturn
 
 HELP = f"""\
 lionstudio {__version__}: what is running, what is stuck and why, what needs you.
@@ -28,7 +29,7 @@ Bring past runs in
   state import           run folders         state import-shows   shows
   state import-teams     team files          state import-db FILE a lionagi database
 Look after the database
-  state ls | stats | verify | checkpoint | vacuum | prune | export | backup | restore
+  state ls | stats | verify | checkpoint | vacuum | prune | legacy | export | backup | restore
 Work together
   team create | list | show | send | receive | members | archive | prune | export | watch
   agents ls | show       playbooks ls | show
@@ -64,6 +65,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # `li runs ls | head`: whoever reads has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return TOLD_TO_STOP
+
+
+def entry() -> NoReturn:
+    """What the shell starts. A command is over sooner without what Python does for programs that live long."""
+    import gc
+
+    gc.set_threshold(50_000)  # importing makes thousands of objects, none of them garbage
+    code = main()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    finally:
+        os._exit(code)  # the system takes memory and files back faster than the interpreter
 
 
 def _run(words: list[str]) -> int:
@@ -125,4 +139,4 @@ def _say(sentence: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    entry()
