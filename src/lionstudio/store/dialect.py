@@ -1,9 +1,10 @@
 """What both databases must answer. sqlite.py and postgres.py answer it; nothing else knows which one it talks to."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from lionstudio.store.copies import Copies
     from lionstudio.store.figures import Checkpointed, Figures
 
 Row = tuple[Any, ...]
@@ -14,6 +15,10 @@ class Connection(Protocol):
     """One open connection. Every read is fetched whole: a half-read cursor would block checkpoints."""
 
     def all(self, sql: str, params: Params) -> list[Row]: ...
+    def pieces(self, sql: str, params: Params, *, size: int) -> Iterator[list[Row]]:
+        """Rows a few at a time, for tables of any size. Only inside a read that blocks checkpoints anyway."""
+        ...
+
     def run(self, sql: str, params: Params) -> int:
         """Execute one statement; the number of rows it changed."""
         ...
@@ -72,6 +77,8 @@ class Dialect(Protocol):
     news_call: str | None  # run after the news are written, to wake who listens
     migration_lock: str | None  # run first in a migration, so that only one process migrates
     list_tables: str
+    list_foreign_keys: str  # SQL for table, column, table and column referred to
+    check_integrity: str | None  # SQL for what is wrong with the file, "ok" if nothing; None where there is no file
     list_huge_tables: str | None  # SQL for names and estimated rows of tables that take too long to count
     same_size: str  # SQL: `embedding` has as many numbers as :vector
 
@@ -95,6 +102,10 @@ class Dialect(Protocol):
 
     def back_up_before_upgrade(self, connection: Connection, version: int) -> None:
         """Keep a copy of what is there, where the database does not do so itself."""
+        ...
+
+    def copies(self) -> "Copies":
+        """How all of it is copied out, and back in."""
         ...
 
     def read_figures(self, connection: Connection) -> "Figures":

@@ -3,9 +3,10 @@
 import os
 import re
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import Any
+from itertools import count
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import psycopg
@@ -30,6 +31,9 @@ from lionstudio.store.figures import Checkpointed, Figures
 from lionstudio.store.migrate import READ_VERSION, create_or_upgrade, latest_number, require_known
 from lionstudio.store.transaction import ConnectionLost, Undone
 
+if TYPE_CHECKING:
+    from lionstudio.store.copies import Copies
+
 CONNECT_SECONDS = 5
 CHANNEL = "lionstudio_news"
 NEWS_LOCK = 0x4C695374_01  # advisory locks are shared by the whole database: any two numbers of our own
@@ -48,6 +52,7 @@ BEGIN_WRITE = f"""
     {READ_VERSION}
 """.encode()
 
+CURSORS = count(1)
 APPEND_ONLY_STATE = "LS001"  # raised by our own triggers
 
 # `:name` outside of strings, quoted names, comments and casts.
@@ -116,6 +121,16 @@ class PostgresConnection:
     def all(self, sql: str, params: Params) -> list[Row]:
         self._execute(to_psycopg(sql), params)
         return self._cursor.fetchall() if self._cursor.description is not None else []
+
+    def pieces(self, sql: str, params: Params, *, size: int) -> Iterator[list[Row]]:
+        try:
+            # Named apart, because several may be read side by side.
+            with self._raw.cursor(name=f"pieces_{next(CURSORS)}") as cursor:
+                cursor.execute(to_psycopg(sql), params)
+                while piece := cursor.fetchmany(size):
+                    yield piece
+        except psycopg.Error as error:
+            raise self._explained(error) from error
 
     def run(self, sql: str, params: Params) -> int:
         self._execute(to_psycopg(sql), params)
@@ -261,6 +276,15 @@ class PostgresDialect:
         "SELECT table_name FROM information_schema.tables "
         "WHERE table_schema = current_schema() AND table_type = 'BASE TABLE'"
     )
+    list_foreign_keys = """
+        SELECT reference.conrelid::regclass::text, own.attname, reference.confrelid::regclass::text, other.attname
+          FROM pg_constraint AS reference
+          JOIN pg_attribute AS own ON own.attrelid = reference.conrelid AND own.attnum = reference.conkey[1]
+          JOIN pg_attribute AS other ON other.attrelid = reference.confrelid AND other.attnum = reference.confkey[1]
+         WHERE reference.contype = 'f' AND reference.connamespace = current_schema()::regnamespace
+         ORDER BY 1, 2
+    """
+    check_integrity: str | None = None  # a server looks after its own files
     list_huge_tables: str | None = postgres_upkeep.LIST_HUGE_TABLES
 
     def __init__(self, url: str) -> None:
@@ -292,6 +316,11 @@ class PostgresDialect:
 
     def back_up_before_upgrade(self, connection: Connection, version: int) -> None:
         """Nothing to do: a server has its own backups, and a failed migration is rolled back whole."""
+
+    def copies(self) -> "Copies":
+        from lionstudio.store.postgres_copies import PostgresCopies
+
+        return PostgresCopies(self)
 
     def read_figures(self, connection: Connection) -> Figures:
         return postgres_upkeep.read_figures(connection)

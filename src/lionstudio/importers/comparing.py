@@ -1,0 +1,83 @@
+"""Comparing files on disk with the database, changing neither: what differs, and which command mends it."""
+
+from collections.abc import Iterable, Iterator
+
+from lionstudio.domain.errors import Error, Invalid
+from lionstudio.domain.finding import Finding
+from lionstudio.domain.team import Team
+from lionstudio.domain.team_files import TeamFile, messages_in, problems_in
+from lionstudio.services.context import Context
+from lionstudio.services.team_merge import Merged, TeamTold, merge_team
+from lionstudio.services.teams import list_messages, list_teams
+
+CHECK = "team files"
+IMPORT = "li state import-teams"
+BY_HAND = "Mend that file, or move it away"
+ACTOR = "verify"
+
+
+def compare_team_files(
+    ctx: Context, files: Iterable[tuple[str, TeamFile | Error]], *, is_primary: bool
+) -> Iterator[Finding]:
+    """What team files and the database do not both know. Where the database is the only store, files may lag behind."""
+    seen: dict[str, set[str]] = {}
+    for path, file in files:
+        if isinstance(file, Error):
+            yield Finding(CHECK, path, file.message, BY_HAND)
+            continue
+        yield from (Finding(CHECK, path, sentence, BY_HAND) for sentence in problems_in(file))
+        messages = messages_in(file)
+        seen.setdefault(file.team.id, set()).update(message.id for message in messages)
+        yield from _not_in_database(ctx, path, TeamTold(file.team, messages, file.says_status, is_primary))
+    if is_primary:
+        yield from _not_in_files(ctx, seen)
+
+
+def _not_in_database(ctx: Context, path: str, told: TeamTold) -> Iterator[Finding]:
+    try:
+        missing = merge_team(ctx, told, actor=ACTOR, dry_run=True)
+    except Invalid as error:
+        yield Finding(CHECK, path, error.message, BY_HAND)
+        return
+    if not missing.is_nothing:
+        yield Finding(CHECK, path, f"The database lacks {_in_words(missing)}.", IMPORT)
+
+
+def _in_words(missing: Merged) -> str:
+    said = [
+        "the team" if missing.team_added else "",
+        "what has changed about the team" if missing.team_changed else "",
+        f"{missing.messages_added:,} messages" if missing.messages_added else "",
+        f"who read {missing.messages_changed:,} messages, or which run wrote them" if missing.messages_changed else "",
+    ]
+    return ", ".join(part for part in said if part)
+
+
+def _not_in_files(ctx: Context, seen: dict[str, set[str]]) -> Iterator[Finding]:
+    for team in _walk_teams(ctx):
+        if team.id not in seen:
+            yield Finding(CHECK, team.id, f"The team {team.name} is in the database and has no file.", _export(team))
+            continue
+        lacking = sum(message_id not in seen[team.id] for message_id in _walk_ids(ctx, team))
+        if lacking:
+            sentence = f"The file of the team {team.name} lacks {lacking:,} messages that the database has."
+            yield Finding(CHECK, team.id, sentence, _export(team))
+
+
+def _export(team: Team) -> str:
+    return f"li team export {team.id}"
+
+
+def _walk_teams(ctx: Context) -> Iterator[Team]:
+    before: tuple[float, str] | None = None
+    while page := list_teams(ctx, before=before):
+        before = (page[-1].created_at, page[-1].id)
+        yield from page
+
+
+def _walk_ids(ctx: Context, team: Team) -> Iterator[str]:
+    """The ids of a team's messages, as its file has them: one that began as a copy of another's has its team behind."""
+    after: tuple[float, str] | None = None
+    while page := list_messages(ctx, team.id, after=after):
+        after = (page[-1].created_at, page[-1].id)
+        yield from (message.id.removesuffix(f"@{team.id}") for message in page)

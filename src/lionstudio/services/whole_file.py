@@ -1,0 +1,68 @@
+"""Files that are there whole or not at all."""
+
+import errno
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from lionstudio import machine
+from lionstudio.domain.errors import AlreadyExists, DatabaseFull, Unavailable
+
+
+@contextmanager
+def whole_file(path: str) -> Iterator[str]:
+    """A place to write to, which becomes the file when the block ends well, and is gone if it does not.
+
+    Raises AlreadyExists if something is at the path, and DatabaseFull if the disk is full.
+    """
+    path = os.path.abspath(os.path.expanduser(path))
+    _require_free(path)
+    folder = os.path.dirname(path)
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        beside = tempfile.mkdtemp(prefix=".lionstudio-", dir=folder)  # on the same disk, for ourselves alone
+        try:
+            draft = os.path.join(beside, "draft")
+            os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
+            yield draft
+            _put_in_place(draft, path)
+        finally:
+            shutil.rmtree(beside, ignore_errors=True)
+    except DatabaseFull as error:
+        raise _no_room(path) from error
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise _no_room(path) from error
+        raise Unavailable(f"The file {path} cannot be written ({error.strerror}).") from error
+
+
+def _require_free(path: str) -> None:
+    if os.path.lexists(path):
+        raise AlreadyExists(f"{path} is there already.", hint="Choose another name, or move that file away first.")
+
+
+def _put_in_place(draft: str, path: str) -> None:
+    _flush(draft)
+    try:
+        os.link(draft, path)  # unlike a rename, refuses to overwrite what came there meanwhile
+    except FileExistsError:
+        _require_free(path)
+    except OSError:  # a file system without links
+        _require_free(path)
+        os.rename(draft, path)
+    with suppress(OSError):  # the file is there; only a power cut right now could undo that
+        machine.sync_folder(os.path.dirname(path))
+
+
+def _flush(path: str) -> None:
+    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)
+
+
+def _no_room(path: str) -> DatabaseFull:
+    return DatabaseFull(f"There is no room left on the disk for {path}; nothing of it was kept.")
