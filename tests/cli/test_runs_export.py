@@ -31,8 +31,6 @@ def test_runs_are_written_as_lines(li: Li, ctx: Context) -> None:
 def test_a_file_holds_the_same_and_only_its_owner_reads_it(li: Li, ctx: Context, tmp_path: Path) -> None:
     fill(ctx)
     file = tmp_path / "out" / "runs.jsonl"
-    file.parent.mkdir()
-    file.write_text("older")
     answer = li("runs", "export", "one", "two", "--output", str(file))
     assert (answer.code, answer.out, answer.err) == (0, "", f"2 runs are in {file}.\n")
     assert file.read_text() == li("runs", "export", "one", "two").out
@@ -40,22 +38,33 @@ def test_a_file_holds_the_same_and_only_its_owner_reads_it(li: Li, ctx: Context,
     assert os.listdir(file.parent) == ["runs.jsonl"]
 
 
-def test_a_run_that_is_not_there_leaves_the_file_as_it_was(li: Li, ctx: Context, tmp_path: Path) -> None:
+def test_a_file_that_is_there_is_not_overwritten(li: Li, ctx: Context, tmp_path: Path) -> None:
     fill(ctx)
     file = tmp_path / "runs.jsonl"
     file.write_text("older")
+    answer = li("runs", "export", "one", "--output", str(file))
+    assert (answer.code, answer.out) == (1, "")
+    assert f"{file} is there already." in answer.err
+    assert file.read_text() == "older"
+
+
+def test_a_run_that_is_not_there_leaves_no_file(li: Li, ctx: Context, tmp_path: Path) -> None:
+    fill(ctx)
+    file = tmp_path / "runs.jsonl"
     answer = li("runs", "export", "one", "nobody", "--output", str(file))
     assert (answer.code, answer.out) == (1, "")
     assert "There is no run 'nobody'" in answer.err
-    assert file.read_text() == "older"
+    assert not file.exists()
 
 
 def test_a_place_that_cannot_be_written_is_refused(li: Li, ctx: Context, tmp_path: Path) -> None:
     fill(ctx)
-    for place in (tmp_path / "missing" / "runs.jsonl", tmp_path):
+    (tmp_path / "file").touch()
+    for place in (tmp_path / "file" / "runs.jsonl", tmp_path):
         answer = li("runs", "export", "one", "--output", str(place))
-        assert (answer.code, answer.out) == (2, "")
-        assert answer.err.startswith(f"li: {place} cannot be written: ")
+        assert (answer.code, answer.out) == (1, "")
+        assert str(place) in answer.err
+        assert len(answer.err.splitlines()) == 1
 
 
 def test_a_full_disk_leaves_no_half_file(li: Li, ctx: Context, small_disk: Path) -> None:
@@ -63,7 +72,7 @@ def test_a_full_disk_leaves_no_half_file(li: Li, ctx: Context, small_disk: Path)
     append_message(ctx, line_of("run-1"), user_says("x" * 3_000_000))
     answer = li("runs", "export", "run-1", "--output", str(small_disk / "runs.jsonl"))
     assert (answer.code, answer.out) == (1, "")
-    assert "No room is left" in answer.err
+    assert "no room left" in answer.err
     assert os.listdir(small_disk) == []
 
 

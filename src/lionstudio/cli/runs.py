@@ -111,7 +111,7 @@ def export(call: Call) -> None:
         for line in lines:
             call.out.json(line)
         return
-    from lionstudio.cli.whole_file import write_lines
+    from lionstudio.services.database_export import write_lines
 
     write_lines(call.args.output, lines)
     call.out.say(f"{len(session_ids):,} {'run is' if len(session_ids) == 1 else 'runs are'} in {call.args.output}.")
