@@ -224,3 +224,11 @@ def test_what_may_mean_nothing_or_several_runs_is_refused(ctx, clock, typed, err
     with pytest.raises(error) as caught:
         sessions.resolve_session(ctx, typed)
     assert complaint in f"{caught.value.message} {caught.value.hint}"
+
+
+def test_a_name_of_any_length_is_kept_though_only_its_beginning_is_looked_for(ctx: Context) -> None:
+    name = "".join(chr(0x4E00 + number) for number in range(4_000))  # nothing in it repeats, so nothing packs it
+    session = start_run(ctx, name=name, agent=name, playbook=name)
+    assert sessions.get_session(ctx, "run-1") == session
+    assert session.name == session.agent_name == session.playbook_name == name[:399] + "…"
+    assert session.node_metadata == {"original": {"name": name, "agent_name": name, "playbook_name": name}}

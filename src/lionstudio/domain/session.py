@@ -143,3 +143,19 @@ def status_from_foreign(word: str | None) -> SessionStatus | None:
     if word is None:
         return None
     return find_word(SessionStatus, word) or FOREIGN_STATUSES.get(word)
+
+
+INDEXED_NAMES = ("name", "agent_name", "playbook_name", "show_topic")
+LONGEST_NAME = 400  # characters of a name that is looked for; no index of a server takes more than 2,704 bytes
+
+
+def with_fitting_names(session: Session) -> Session:
+    """The session with names that every index takes; the whole of one that had to be cut is kept in its metadata."""
+    names = {name: getattr(session, name) for name in INDEXED_NAMES}
+    long = {name: text for name, text in names.items() if text is not None and len(text) > LONGEST_NAME}
+    if not long:
+        return session
+    metadata = session.node_metadata or {}
+    original = {**(metadata.get("original") or {}), **long}
+    cut = {name: text[: LONGEST_NAME - 1] + "…" for name, text in long.items()}
+    return session._replace(**cut, node_metadata={**metadata, "original": original})

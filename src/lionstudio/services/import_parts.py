@@ -6,14 +6,10 @@ from typing import NamedTuple
 from lionstudio.domain.conversation import Branch, MessageDraft, MessageKind, OpenCall, kind_of, tool_of
 from lionstudio.domain.drafts import require_message
 from lionstudio.domain.errors import Invalid, InvalidRequest
-from lionstudio.domain.lionagi_envelope import ORIGINAL
-from lionstudio.domain.session import Session
 from lionstudio.domain.usage import Usage, usage_of
 from lionstudio.store import branches, exchange, messages, progressions, usage
 from lionstudio.store.transaction import Tx
 
-INDEXED_NAMES = ("name", "agent_name", "playbook_name", "show_topic")
-LONGEST_NAME = 400  # characters of a name that is looked for; no index of a server takes more than 2,704 bytes
 TOOL_KINDS = (MessageKind.TOOL_CALL, MessageKind.TOOL_RESULT)
 
 
@@ -31,18 +27,6 @@ class Part(NamedTuple):
     drafts: Sequence[MessageDraft]
     fresh: Sequence[MessageDraft]
     is_new: bool
-
-
-def with_fitting_names(session: Session) -> Session:
-    """The session with names that every index takes; the whole of one that had to be cut is kept in its metadata."""
-    names = {name: getattr(session, name) for name in INDEXED_NAMES}
-    long = {name: text for name, text in names.items() if text is not None and len(text) > LONGEST_NAME}
-    if not long:
-        return session
-    metadata = session.node_metadata or {}
-    original = {**(metadata.get(ORIGINAL) or {}), **long}
-    cut = {name: text[: LONGEST_NAME - 1] + "…" for name, text in long.items()}
-    return session._replace(**cut, node_metadata={**metadata, ORIGINAL: original})
 
 
 def complete_drafts(drafts: Iterable[MessageDraft], at: float) -> list[MessageDraft]:

@@ -6,7 +6,14 @@ from typing import NamedTuple
 from lionstudio.domain.change import Topic
 from lionstudio.domain.conversation import MessageDraft
 from lionstudio.domain.errors import DatabaseBusy, Error, InvalidRequest, Unavailable
-from lionstudio.domain.session import RUN_ACTOR, TERMINAL_STATUSES, Session, SessionStatus, SourceKind
+from lionstudio.domain.session import (
+    RUN_ACTOR,
+    TERMINAL_STATUSES,
+    Session,
+    SessionStatus,
+    SourceKind,
+    with_fitting_names,
+)
 from lionstudio.services.admin import keep_history
 from lionstudio.services.context import Context, again_if_undone
 from lionstudio.services.import_parts import (
@@ -21,7 +28,6 @@ from lionstudio.services.import_parts import (
     parents_first,
     store_part,
     time_of,
-    with_fitting_names,
 )
 from lionstudio.services.sessions import find_locked, known_session
 from lionstudio.store import branches, imports, messages, progressions, sessions

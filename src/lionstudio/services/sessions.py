@@ -10,7 +10,14 @@ from lionstudio.domain.drafts import require_exit_code
 from lionstudio.domain.errors import Ambiguous, InvalidRequest, SessionNotFound
 from lionstudio.domain.process import ProcessRecord
 from lionstudio.domain.reasons import reason_for_exit, require_reason_code
-from lionstudio.domain.session import RUN_ACTOR, InvocationKind, Session, SessionStatus, SourceKind
+from lionstudio.domain.session import (
+    RUN_ACTOR,
+    InvocationKind,
+    Session,
+    SessionStatus,
+    SourceKind,
+    with_fitting_names,
+)
 from lionstudio.domain.usage import Usage
 from lionstudio.domain.words import parse_word
 from lionstudio.services.admin import keep_history
@@ -51,25 +58,27 @@ def start_session(ctx: Context, draft: SessionDraft, process: ProcessRecord | No
         known = sessions.find(tx, draft.line.session_id)
         if known is not None:
             return known
-        session = Session(
-            id=draft.line.session_id,
-            created_at=started_at,
-            updated_at=started_at,
-            progression_id=draft.line.session_progression_id,
-            name=draft.name,
-            user=draft.user,
-            status=SessionStatus.RUNNING,
-            started_at=started_at,
-            invocation_kind=kind,
-            source_kind=source,
-            playbook_name=draft.playbook,
-            agent_name=draft.agent,
-            show_topic=draft.show_topic,
-            show_play_name=draft.show_play,
-            artifacts_path=draft.artifacts_path,
-            parent_session_id=known_session(tx, draft.parent_session_id),
-            node_metadata=draft.node_metadata,
-            branch_count=1,
+        session = with_fitting_names(
+            Session(
+                id=draft.line.session_id,
+                created_at=started_at,
+                updated_at=started_at,
+                progression_id=draft.line.session_progression_id,
+                name=draft.name,
+                user=draft.user,
+                status=SessionStatus.RUNNING,
+                started_at=started_at,
+                invocation_kind=kind,
+                source_kind=source,
+                playbook_name=draft.playbook,
+                agent_name=draft.agent,
+                show_topic=draft.show_topic,
+                show_play_name=draft.show_play,
+                artifacts_path=draft.artifacts_path,
+                parent_session_id=known_session(tx, draft.parent_session_id),
+                node_metadata=draft.node_metadata,
+                branch_count=1,
+            )
         )
         branch = Branch(
             id=draft.line.branch_id,
