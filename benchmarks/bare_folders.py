@@ -39,7 +39,12 @@ def write_folders(root: Path, count: int, messages_each: int) -> None:
         at = 1_700_000_000.0 + number
         folder = root / run_id
         (folder / "branches").mkdir(parents=True)
-        told: dict[str, Any] = {"run_id": run_id, "branch_id": branch, "agent_name": "bench", "invocation_kind": "agent"}
+        told: dict[str, Any] = {
+            "run_id": run_id,
+            "branch_id": branch,
+            "agent_name": "bench",
+            "invocation_kind": "agent",
+        }
         told |= {"status": "completed", "started_at": at, "ended_at": at + messages_each}
         (folder / "run.json").write_text(json.dumps(told, indent=2))
         said = [_message(number, place, at + place, session, branch) for place in range(messages_each)]

@@ -210,7 +210,7 @@ _TABLE: Iterable[tuple[str, str, str, tuple[Option, ...], str]] = (
         "",
     ),
     (
-        "archive.export",
+        "state export",
         "archive.export",
         "Write everything, or some runs, as JSON lines or as an SQLite file.",
         (
@@ -221,22 +221,22 @@ _TABLE: Iterable[tuple[str, str, str, tuple[Option, ...], str]] = (
         "",
     ),
     (
-        "archive.backup",
+        "state backup",
         "archive.backup",
         "Copy the database while it is in use, and compare the copy with it.",
         (_option("file", metavar="FILE", nargs="?", help="where to; by default into $LIONAGI_HOME/backups"), JSON),
         "",
     ),
     (
-        "archive.restore",
+        "state restore",
         "archive.restore",
         "Put a backup back into the database, which stays open for everyone.",
         (_option("file", metavar="FILE", help="a backup"), DRY_RUN, YES, JSON),
         "",
     ),
     (
-        "archive.verify",
-        "archive.verify",
+        "state verify",
+        "verify.verify",
         "Check that the database is whole, and that files on disk and the database agree.",
         (JSON,),
         "",
@@ -252,6 +252,20 @@ _TABLE: Iterable[tuple[str, str, str, tuple[Option, ...], str]] = (
             JSON,
         ),
         "",
+    ),
+    (
+        "state legacy",
+        "legacy.legacy",
+        "Runs from before there was a status: give them one, or put them into a file.",
+        (
+            _flag("--backfill", "let them count as completed"),
+            _option("--archive", metavar="FILE", help="write them to a file, then delete them"),
+            _option("--export", metavar="FILE", help="write them to a file"),
+            DRY_RUN,
+            YES,
+            JSON,
+        ),
+        "Without an option it says how many there are.",
     ),
     (
         "team create",

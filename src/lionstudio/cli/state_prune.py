@@ -16,7 +16,11 @@ def prune(call: Call) -> int:
     """Delete old runs that have ended (R40), or with --orphan-progressions what no run owns (R108)."""
     if call.args.orphan_progressions:
         return _sweep(call)
-    plan = pruning.plan_prune(call.ctx, keep_days=call.args.keep_days, keep_n=call.args.keep_n)
+    return carry_out(call, pruning.plan_prune(call.ctx, keep_days=call.args.keep_days, keep_n=call.args.keep_n))
+
+
+def carry_out(call: Call, plan: PrunePlan) -> int:
+    """Show a plan and, if it is meant, do exactly that."""
     if call.args.dry_run:
         _print_plan(call, plan)
         return 0

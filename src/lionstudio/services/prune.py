@@ -82,13 +82,17 @@ class PruneResult(NamedTuple):
     event_id: str | None = None  # of a dry run, none
 
 
-def plan_prune(ctx: Context, *, keep_days: float = KEEP_DAYS, keep_n: int = KEEP_N) -> PrunePlan:
+def plan_prune(
+    ctx: Context, *, keep_days: float = KEEP_DAYS, keep_n: int = KEEP_N, only_legacy: bool = False
+) -> PrunePlan:
     """What pruning would do now: runs that ended more than `keep_days` ago, without the `keep_n` newest of all."""
     if not isfinite(keep_days) or keep_days < 0 or keep_n < 0:
         raise InvalidRequest("How many days and how many runs to keep must be 0 or more.")
     ended_before = ctx.now() - keep_days * DAY
     with ctx.db.read() as tx:
         old = maintenance.list_old(tx, ended_before=ended_before)
+        if only_legacy:
+            old = [session for session in old if session.status is None]
         candidates = {session.id: session for session in _beyond_newest(tx, old, keep_n)}
         kept = _examine(tx, candidates)
         going = [session for session in candidates.values() if session.id not in kept]

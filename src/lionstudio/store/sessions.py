@@ -98,7 +98,8 @@ def list_by_prefix(tx: Tx, prefix: str, *, limit: int) -> list[Session]:
 
 
 LIST_CHILDREN = (
-    SELECT_SESSION + "WHERE session.parent_session_id = :session_id ORDER BY session.created_at, session.id LIMIT :limit"
+    SELECT_SESSION
+    + "WHERE session.parent_session_id = :session_id ORDER BY session.created_at, session.id LIMIT :limit"
 )
 
 

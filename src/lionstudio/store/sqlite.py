@@ -6,6 +6,7 @@ import os
 import struct
 import time
 from contextlib import contextmanager, suppress
+from itertools import islice
 
 import apsw
 
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
+    from lionstudio.store.copies import Copies
     from lionstudio.store.dialect import Connection, Params, Row, Watch
     from lionstudio.store.figures import Checkpointed, Figures
 
@@ -63,7 +65,7 @@ PRAGMAS = """
 """
 # Ids in no order, as imports bring them, touch most pages of an index in one transaction; what does not fit into the
 # writer's cache is written and read several times. Only what is used is taken.
-WRITER_CACHE, READER_CACHE = 32_000, 8_000  # KiB
+WRITER_CACHE, READER_CACHE = 32_000, 16_000  # KiB
 # A transaction that deletes at random places of the indexes touches most of their pages.
 BULK_CACHE = 256_000
 # Autocheckpoints never find a quiet moment when many processes write at once, so the log would grow without end. Past
@@ -174,6 +176,17 @@ class SqliteConnection:
             return self._cursor.execute(sql, params).fetchall()
         except (apsw.Error, UnicodeEncodeError) as error:
             raise self._explained(error) from error
+
+    def pieces(self, sql: str, params: Params, *, size: int) -> Iterator[list[Row]]:
+        cursor = self._raw.cursor()
+        try:
+            rows = cursor.execute(sql, params)
+            while piece := list(islice(rows, size)):
+                yield piece
+        except apsw.Error as error:
+            raise self._explained(error) from error
+        finally:
+            cursor.close()
 
     def run(self, sql: str, params: Params) -> int:
         try:
@@ -366,6 +379,12 @@ class SqliteDialect:
     same_size = "length(embedding) = length(:vector)"
     migration_lock: str | None = None
     list_tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+    list_foreign_keys = """
+        SELECT known.name, reference."from", reference."table", reference."to"
+          FROM sqlite_master AS known, pragma_foreign_key_list(known.name) AS reference
+         WHERE known.type = 'table' ORDER BY known.name, reference."from"
+    """
+    check_integrity: str | None = "PRAGMA integrity_check"
     list_huge_tables: str | None = None  # counting goes through the smallest index, and SQLite keeps no estimates
 
     def __init__(self, path: str, *, synchronous: str = "NORMAL", backups: str | None = None) -> None:
@@ -492,6 +511,11 @@ class SqliteDialect:
         target = os.path.join(folder, f"{stem}-before-upgrade-from-{version:04}.db")
         if isinstance(connection, SqliteConnection):
             copy_database(connection.raw, target)
+
+    def copies(self) -> Copies:
+        from lionstudio.store.sqlite_copies import SqliteCopies  # few who open a database copy it
+
+        return SqliteCopies(self)
 
     def read_figures(self, connection: Connection) -> Figures:
         from lionstudio.store import sqlite_upkeep  # few who open a database look after it

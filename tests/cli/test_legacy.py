@@ -1,0 +1,68 @@
+"""Runs without a status, and what an operator may do with them."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lionstudio.domain.session import SessionStatus
+from lionstudio.services import legacy, sessions
+from lionstudio.services.context import Context
+from tests.cli.conftest import Li
+from tests.factories import start_run
+from tests.services.test_legacy import bring_in
+
+
+@pytest.fixture
+def three(ctx: Context) -> Context:
+    """Two legacy runs, and one that runs."""
+    for session_id in ("old-1", "old-2"):
+        bring_in(ctx, session_id)
+    start_run(ctx, "runs")
+    return ctx
+
+
+def test_it_says_how_many_there_are_and_what_can_be_done(li: Li, three: Context):
+    answer = li("state", "legacy")
+    assert (answer.code, answer.out) == (0, "legacy  2 runs without a status\n")
+    assert "--backfill" in answer.err
+    assert li("state", "legacy", "--json").objects == [{"legacy": 2}]
+
+
+def test_backfilling_completes_them(li: Li, three: Context):
+    assert li("state", "legacy", "--backfill", "--dry-run").out == "would be completed  2\n"
+    assert legacy.count_legacy(three) == 2
+    assert li("state", "legacy", "--backfill", "--json").objects == [{"completed": 2}]
+    assert sessions.get_session(three, "old-1").status is SessionStatus.COMPLETED
+    assert sessions.get_session(three, "runs").status is SessionStatus.RUNNING
+    again = li("state", "legacy", "--backfill")
+    assert (again.code, again.out, again.err) == (0, "legacy  0 runs without a status\n", "")
+
+
+def test_exporting_writes_them_and_leaves_them(li: Li, three: Context, tmp_path: Path):
+    file = tmp_path / "legacy.jsonl"
+    assert li("state", "legacy", "--export", str(file)).out == "written  2\n"
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    assert [line["id"] for line in lines if line["type"] == "session"] == ["old-1", "old-2"]
+    assert legacy.count_legacy(three) == 2
+    refused = li("state", "legacy", "--export", str(file))
+    assert (refused.code, refused.out) == (1, "")
+    assert "is there already" in refused.err
+
+
+def test_archiving_writes_them_and_then_deletes_only_them(li: Li, three: Context, tmp_path: Path):
+    file = tmp_path / "legacy.jsonl"
+    planned = li("state", "legacy", "--archive", str(file), "--dry-run", "--json").objects[0]
+    assert planned["session_ids"] == ["old-1", "old-2"]
+    assert not file.exists()
+    done = li("state", "legacy", "--archive", str(file), "--json").objects[0]
+    assert (done["removed"], done["archive"]) == (planned["removed"], str(file))
+    assert sum(json.loads(line)["type"] == "session" for line in file.read_text().splitlines()) == 2
+    assert legacy.count_legacy(three) == 0
+    assert sessions.get_session(three, "runs").status is SessionStatus.RUNNING
+
+
+def test_two_wishes_at_once_are_refused(li: Li, three: Context):
+    answer = li("state", "legacy", "--backfill", "--export", "x")
+    assert (answer.code, answer.out) == (2, "")
+    assert "--backfill and --export do not go together." in answer.err
