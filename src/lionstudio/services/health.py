@@ -74,7 +74,7 @@ def glance(tx: Tx, rows: Sequence[Session], *, now: float) -> Iterator[tuple[Ses
 
 
 def _glance_at_running(session: Session, processes: Sequence[ProcessRecord], here: Place, *, now: float) -> Evidence:
-    process = combine_looks([_look_at(recorded, here) for recorded in processes])
+    process = combine_looks([look_at_process(recorded, here) for recorded in processes])
     # Files decide only about a dead run that never wrote a message; nobody walks through folders for the others.
     decisive = process.state is ProcessState.DEAD and session.message_count == 0
     files = _look_for_output(session) if decisive and _is_ours_to_see(processes, here) else UNSEEN
@@ -94,7 +94,7 @@ def observe_session(ctx: Context, session: Session, *, processes: Sequence[Proce
     now, here = ctx.now(), machine.here()
     files = _look_into_artifacts(ctx, session, now=now) if _is_ours_to_see(processes, here) else UNSEEN
     return Evidence(
-        process=combine_looks([_look_at(process, here) for process in processes]),
+        process=combine_looks([look_at_process(process, here) for process in processes]),
         heartbeat_at=_last_heartbeat(processes),
         has_artifacts=files.has_artifacts,
         stale_locks=files.stale_locks,
@@ -140,7 +140,8 @@ def _is_ours_to_see(processes: Sequence[ProcessRecord], here: Place) -> bool:
     return not hosts or here.host in hosts
 
 
-def _look_at(process: ProcessRecord, here: Place) -> ProcessLook:
+def look_at_process(process: ProcessRecord, here: Place) -> ProcessLook:
+    """Whether a recorded process lives, as far as this machine can tell."""
     if process.place != here:  # its pid means nothing here
         return judge_process(process, here=here, seen=None, could_look=False)
     try:

@@ -18,7 +18,7 @@ from lionstudio.services.admin import add_event, keep_history
 from lionstudio.services.change_feed import newest_number
 from lionstudio.services.context import Context
 from lionstudio.services.following import follow_sessions
-from lionstudio.services.health import _look_at as look_at_process
+from lionstudio.services.health import look_at_process
 from lionstudio.store import processes
 from lionstudio.store import sessions as session_rows
 

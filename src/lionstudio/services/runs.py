@@ -16,7 +16,7 @@ from lionstudio.domain.state import NormalizedState, derive_session_state
 from lionstudio.domain.usage import NO_USAGE, Usage
 from lionstudio.services import health, sessions
 from lionstudio.services.context import Context
-from lionstudio.services.health import _look_at as look_at_process
+from lionstudio.services.health import look_at_process
 from lionstudio.store import audit, branches, processes, progressions, shows, usage
 from lionstudio.store import sessions as session_rows
 from lionstudio.store.shows import PlayWithTopic
