@@ -130,6 +130,27 @@ signal.pause()
         assert done.signals == ("SIGTERM", "SIGKILL")
 
 
+@pytest.mark.parametrize("owns_group", [False, True], ids=["alone", "with its group"])
+def test_a_run_that_dies_by_itself_before_the_signal_is_not_the_operators_doing(
+    ctx: Context, monkeypatch: pytest.MonkeyPatch, owns_group: bool
+) -> None:
+    send = signal.pidfd_send_signal
+
+    def crash_first(*args: Any) -> None:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        send(*args)
+
+    with process_of(ctx, WAITS, owns_group=owns_group) as (pid, _):
+        plan = plan_kill(ctx, "run-1")
+        monkeypatch.setattr(signal, "pidfd_send_signal", crash_first)
+        with pytest.raises(CannotKill, match="ended before it was told to"):
+            kill(ctx, plan, actor="ana")
+    session = get_session(ctx, "run-1")
+    assert (session.status, session.end_actor) == ("running", None)
+    assert list_events(ctx, target_id="run-1") == []
+
+
 def test_only_the_one_process_goes_where_the_group_is_not_the_runs_own(ctx: Context) -> None:
     with process_of(ctx, HAS_A_CHILD, owns_group=False) as (pid, line):
         plan = plan_kill(ctx, "run-1")

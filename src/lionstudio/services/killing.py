@@ -82,6 +82,8 @@ def kill(ctx: Context, plan: KillPlan, *, actor: str, reason: str | None = None,
     try:
         with _Target(plan) as target:
             _end_process(target, sent, grace=grace)
+        if not sent:  # whatever ended it, it was not the operator
+            raise _ended_before(plan)
         look = look_at_process(plan.process, machine.here())
         if look.state is not ProcessState.DEAD:
             raise CannotKill(f"The process was told to end, but that it is gone is not proved. {look.sentence}")
@@ -207,12 +209,16 @@ def _take_hold(plan: KillPlan) -> machine.HeldProcess:
     try:
         return machine.HeldProcess(process.pid, process.start_time)
     except ProcessLookupError:
-        raise CannotKill(
-            f"pid {process.pid} ended before it was told to.",
-            hint=f"No signal was sent: li runs show {plan.session.id}",
-        ) from None
+        raise _ended_before(plan) from None
     except machine.CannotLook as error:
         raise CannotKill(f"pid {process.pid} cannot be looked at: {error.strerror}.") from error
+
+
+def _ended_before(plan: KillPlan) -> CannotKill:
+    return CannotKill(
+        f"pid {plan.process.pid} ended before it was told to.",
+        hint=f"No signal was sent: li runs show {plan.session.id}",
+    )
 
 
 def _end_process(target: _Target, sent: list[str], *, grace: float) -> None:
