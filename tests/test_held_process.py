@@ -2,17 +2,27 @@
 
 import errno
 import os
+import resource
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
+from pathlib import Path
 
 import pytest
 
 from lionstudio import machine
 from lionstudio.machine import HeldProcess, list_group
+from tests.waiting import wait_until
 
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="asks the Linux kernel")
+ENDS_ITS_FIRST_THREAD = """
+import ctypes, threading
+threading.Thread(target=threading.Event().wait).start()
+ctypes.CDLL(None).pthread_exit(None)
+"""
+FIRST_TOO_HIGH_FOR_SELECT = 1024
 SLEEPER = [sys.executable, "-c", "import signal; signal.pause()"]
 
 
@@ -85,3 +95,36 @@ def test_letting_go_twice_does_no_harm(child: "subprocess.Popen[bytes]") -> None
 
 def test_our_own_group_is_listed() -> None:
     assert os.getpid() in {seen.pid for seen in list_group(os.getpgid(0))}
+
+
+@LINUX
+def test_a_process_lives_as_long_as_any_of_its_threads(either_way: None) -> None:
+    with subprocess.Popen([sys.executable, "-c", ENDS_ITS_FIRST_THREAD], start_new_session=True) as process:
+        try:
+            wait_until(lambda: state_of_first_thread(process.pid) == "Z")
+            assert [seen.pid for seen in list_group(process.pid)] == [process.pid]
+            with HeldProcess(process.pid, start_time_of(process.pid)) as held:
+                assert held.wait(0.01) is False
+                held.send(signal.SIGKILL)
+                assert held.wait(20.0) is True
+        finally:
+            process.kill()
+
+
+def state_of_first_thread(pid: int) -> str:
+    return Path(f"/proc/{pid}/task/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+
+@LINUX
+def test_a_process_is_waited_for_however_many_files_are_open(child: "subprocess.Popen[bytes]") -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, hard), hard))
+    with open(os.devnull, "rb") as nothing, ExitStack() as opened:
+        opened.callback(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        while (fd := os.dup(nothing.fileno())) < FIRST_TOO_HIGH_FOR_SELECT:
+            opened.callback(os.close, fd)
+        opened.callback(os.close, fd)
+        with HeldProcess(child.pid, start_time_of(child.pid)) as held:
+            assert held.wait(0.01) is False
+            held.send(signal.SIGKILL)
+            assert held.wait(20.0) is True

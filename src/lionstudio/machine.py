@@ -201,6 +201,9 @@ class HeldProcess:
         import time
 
         give_up = time.monotonic() + seconds
+        death = select.poll()  # not select(2), which refuses descriptors from 1024 on
+        if self._fd is not None:
+            death.register(self._fd, select.POLLIN)
         while self.is_alive():
             left = give_up - time.monotonic()
             if left <= 0:
@@ -208,7 +211,7 @@ class HeldProcess:
             if self._fd is None:
                 time.sleep(min(left, LOOK_EVERY))
             else:
-                select.select([self._fd], [], [], left)
+                death.poll(left * 1000)
         return True
 
     def close(self) -> None:
@@ -403,7 +406,22 @@ def _look_linux(pid: int) -> SeenProcess | None:
         return None
     except OSError as error:
         raise CannotLook(error.errno, f"pid {pid} may not be looked at") from error
-    return _seen_in_stat(pid, stat)
+    seen = _seen_in_stat(pid, stat)
+    if seen.state != "Z":
+        return seen
+    # The stat of a process is that of its first thread, which may end before the others: they still work.
+    return seen._replace(state=_state_of_living_thread(pid) or seen.state)
+
+
+def _state_of_living_thread(pid: int) -> str | None:
+    from lionstudio.domain.process import ENDED_STATES
+
+    with suppress(OSError):
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with suppress(OSError), open(f"/proc/{pid}/task/{thread}/stat", "rb") as file:
+                if (state := _seen_in_stat(int(thread), file.read()).state) not in ENDED_STATES:
+                    return state
+    return None
 
 
 def _seen_in_stat(pid: int, stat: bytes) -> SeenProcess:
