@@ -69,13 +69,14 @@ class Pool:
             self._begin(connection)
             return connection
         except BaseException:
+            if connection is not None:
+                connection.close()
             self._leave()
             raise
 
     def give_back(self, connection: Connection) -> None:
         try:
-            if connection.in_transaction:
-                connection.rollback()
+            connection.rollback()
         except Exception:  # noqa: BLE001  a connection that cannot even roll back is of no use
             connection.close()
             self._leave()

@@ -166,7 +166,8 @@ class PostgresConnection:
         self._execute(b"COMMIT", None)
 
     def rollback(self) -> None:
-        self._execute(b"ROLLBACK", None)
+        if self.in_transaction:
+            self._execute(b"ROLLBACK", None)
 
     def savepoint(self) -> None:
         self._execute(b"SAVEPOINT use_case", None)

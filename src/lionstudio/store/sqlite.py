@@ -6,7 +6,7 @@ import os
 import struct
 import time
 from contextlib import contextmanager, suppress
-from itertools import islice
+from itertools import count, islice
 
 import apsw
 
@@ -236,14 +236,17 @@ class SqliteConnection:
             self._pass_turn()
             self._checkpoint_beside_others()
             return
-        self._look_in -= 1
-        if not self._look_in:
-            self._look_in = self._bound_wal()
-        self._pass_turn()
+        try:
+            self._look_in -= 1
+            if not self._look_in:
+                self._look_in = self._bound_wal()
+        finally:
+            self._pass_turn()
 
     def rollback(self) -> None:
         try:
-            self._execute("ROLLBACK")
+            if self._raw.in_transaction:  # SQLite itself undid it if the disk was full
+                self._execute("ROLLBACK")
         finally:
             self._pass_turn()
 
@@ -345,6 +348,8 @@ class SqliteConnection:
                     # does not wait for that. Later because a reader is in the way.
                     if time.monotonic() > give_up:
                         return WAL_LOOK_AFTER_FAILURE
+                except apsw.Error:  # a full disk: what was committed is safe in the log
+                    return WAL_LOOK_AFTER_FAILURE
                 time.sleep(0.0005)
         finally:
             self._patience = BUSY_SECONDS
@@ -353,6 +358,18 @@ class SqliteConnection:
         if isinstance(error, UnicodeEncodeError):
             return InvalidRequest("Half a character (a lone surrogate) is not text that can be looked for.")
         return explain(error, self._path)
+
+
+def _create_beside(stem: str) -> str:
+    """A new, empty file that only its owner may read; an earlier one of the name is kept."""
+    for number in count(1):
+        path = f"{stem}.db" if number == 1 else f"{stem}-{number}.db"
+        try:
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+            return path
+        except FileExistsError:
+            continue
+    raise AssertionError
 
 
 def copy_database(source: apsw.Connection, target: str) -> None:
@@ -506,9 +523,9 @@ class SqliteDialect:
 
     def back_up_before_upgrade(self, connection: Connection, version: int) -> None:
         folder = self._backups or os.path.join(os.path.dirname(os.path.abspath(self.path)), "backups")
-        os.makedirs(folder, exist_ok=True)
+        os.makedirs(folder, mode=0o700, exist_ok=True)
         stem = os.path.splitext(os.path.basename(self.path))[0]
-        target = os.path.join(folder, f"{stem}-before-upgrade-from-{version:04}.db")
+        target = _create_beside(os.path.join(folder, f"{stem}-before-upgrade-from-{version:04}"))
         if isinstance(connection, SqliteConnection):
             copy_database(connection.raw, target)
 

@@ -158,8 +158,7 @@ class Writer:
         if self._connection is None:
             return
         try:
-            if self._connection.in_transaction:
-                self._connection.rollback()
+            self._connection.rollback()
         except Exception:  # noqa: BLE001  a connection that cannot even roll back is of no use
             self._drop()
 
