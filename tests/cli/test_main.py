@@ -76,6 +76,15 @@ def test_reading_where_there_is_no_database_says_how_one_comes_to_be(li: Li):
     assert "li state import" in answer.err
 
 
+def test_an_answer_that_cannot_be_written_is_one_line():
+    with open("/dev/full", "w") as full:
+        asked = subprocess.run(
+            [sys.executable, "-m", "lionstudio", "--help"], stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert asked.returncode == 1
+    assert asked.stderr == "li: No space left on device: the place that the answer goes to.\n"
+
+
 def test_an_error_cannot_steer_the_terminal(li: Li, ctx: Context):
     answer = li("runs", "show", "\x1b[2Jgone\nfar")
     assert answer.code == 1

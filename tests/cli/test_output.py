@@ -104,6 +104,13 @@ def test_on_a_terminal_a_person_is_asked(monkeypatch, answer, expected):
     assert err.getvalue() == "Delete 3 runs? [y/N] "
 
 
+def test_who_keeps_the_talk_in_a_file_is_asked_on_the_terminal(monkeypatch):
+    monkeypatch.setattr("sys.stdin", Terminal("n\n"))
+    out = Terminal()
+    assert Console(stdout=out, stderr=io.StringIO()).confirm("Delete 3 runs?", yes=False) is False
+    assert out.getvalue() == "Delete 3 runs? [y/N] "
+
+
 def test_on_a_terminal_progress_is_shown_and_wiped():
     err = Terminal()
     with Console(stdout=Terminal(), stderr=err).progress("Counting", 1000) as step:

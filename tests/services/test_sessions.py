@@ -213,7 +213,8 @@ def test_a_person_may_type_the_beginning_of_an_id_or_a_name(ctx: Context) -> Non
         pytest.param("triage", Ambiguous, "may mean abcd-2, abcd-1", id="two runs have the name"),
         pytest.param("triaeg", SessionNotFound, "Did you mean triage", id="a slip in a name"),
         pytest.param("abdc-1", SessionNotFound, "Did you mean abcd-1", id="a slip in an id"),
-        pytest.param("", SessionNotFound, "li runs ls", id="nothing"),
+        pytest.param("", InvalidRequest, "li runs ls", id="nothing"),
+        pytest.param(" ", InvalidRequest, "li runs ls", id="a space"),
         pytest.param("nothing like it", SessionNotFound, "li runs ls", id="something else"),
     ],
 )

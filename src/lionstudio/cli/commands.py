@@ -61,7 +61,7 @@ def _sorts() -> Iterable[str]:
 
 DB = _option("--db", metavar="PLACE", help="a database file or postgresql:// address, instead of LIONAGI_DB")
 JSON = _flag("--json", "one JSON object a line, for programs")
-YES = _flag("--yes", "do it without asking")
+YES = _flag("--yes", "do it without asking; in a pipe nothing is asked anyway")
 DRY_RUN = _flag("--dry-run", "only say what would be done")
 LIMIT = _option("--limit", type=int, default=50, metavar="N", help="at most so many (default: 50)")
 STATUS = _option("--status", metavar="STATUS", words=_statuses, help="only runs in this status")

@@ -41,13 +41,6 @@ INTERRUPTED, TOLD_TO_STOP = 130, 141
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; its exit code: 0 done, 1 failed, 2 wrong usage."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    match words:
-        case ["--version" | "-V"]:
-            print(f"lionstudio {__version__}")
-            return 0
-        case [] | ["--help" | "-h" | "help"]:
-            print(HELP)
-            return 0
     from lionstudio.domain.errors import Error, Invalid
 
     try:
@@ -63,8 +56,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _say("li: stopped.")
         return INTERRUPTED
     except BrokenPipeError:  # `li runs ls | head`: whoever reads has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _write_nowhere()
         return TOLD_TO_STOP
+    except OSError as error:
+        _write_nowhere()
+        _say(f"li: {error.strerror or error}: {error.filename or 'the place that the answer goes to'}.")
+        return 1
+
+
+def _write_nowhere() -> None:
+    """What is still to be written goes nowhere, so that the end of the process does not fail for it again."""
+    from contextlib import suppress
+
+    with suppress(OSError, ValueError):  # it is no file
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def entry() -> NoReturn:
@@ -81,6 +86,13 @@ def entry() -> NoReturn:
 
 
 def _run(words: list[str]) -> int:
+    match words:
+        case ["--version" | "-V"]:
+            print(f"lionstudio {__version__}")
+            return 0
+        case [] | ["--help" | "-h" | "help"]:
+            print(HELP)
+            return 0
     from lionstudio.cli.command import WrongUsage, did_you_mean, run_command
     from lionstudio.cli.commands import GROUPS, find_commands
 

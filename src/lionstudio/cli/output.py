@@ -61,7 +61,8 @@ class Console:
         self._stderr = stderr or sys.stderr
         self.as_json = as_json
         self.is_terminal = self._stdout.isatty()
-        self.can_ask = self._stderr.isatty() and sys.stdin is not None and sys.stdin.isatty()
+        self._asked_on = self._stderr if self._stderr.isatty() else self._stdout
+        self.can_ask = self._asked_on.isatty() and sys.stdin is not None and sys.stdin.isatty()
         self._shows_progress = self._stderr.isatty()
         self._colours = self.is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
@@ -108,7 +109,7 @@ class Console:
         """Whether to go on: asked on a terminal; in a pipe, and with --yes, what was typed is what is meant."""
         if yes or not self.can_ask:
             return True
-        print(f"{one_line(question)} [y/N] ", end="", file=self._stderr, flush=True)
+        print(f"{one_line(question)} [y/N] ", end="", file=self._asked_on, flush=True)
         return sys.stdin.readline().strip().casefold() in ("y", "yes")
 
     @contextmanager

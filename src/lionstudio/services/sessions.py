@@ -177,11 +177,13 @@ def get_session(ctx: Context, session_id: str) -> Session:
 
 def resolve_session(ctx: Context, typed: str) -> Session:
     """The session a person means by an id, the beginning of one, or a name; raises SessionNotFound or Ambiguous."""
+    if not typed.strip():  # an unset variable of a script, which must never mean a run without a name
+        raise InvalidRequest("An empty text names no run.", hint="Name a run by its id; li runs ls shows them.")
     with ctx.db.read() as tx:
         session = sessions.find(tx, typed)
         if session is not None:
             return session
-        meant = sessions.list_by_prefix(tx, typed, limit=SHOWN_CHOICES + 1) if typed else []
+        meant = sessions.list_by_prefix(tx, typed, limit=SHOWN_CHOICES + 1)
         meant = meant or sessions.list_by_name(tx, typed, limit=SHOWN_CHOICES + 1)
         if len(meant) == 1:
             return meant[0]
