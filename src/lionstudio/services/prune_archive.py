@@ -1,20 +1,16 @@
 """The archive of a prune: everything it will delete, in a file that was read back before anything is deleted."""
 
-import errno
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from hashlib import sha256
 
-from lionstudio import machine
-from lionstudio.domain.errors import AlreadyExists, Conflict, DatabaseFull, Unavailable
+from lionstudio.domain.errors import Conflict, Unavailable
 from lionstudio.domain.json_text import from_json, to_json
 from lionstudio.services.context import Context
 from lionstudio.services.exporting import export_lines
 from lionstudio.services.prune import Archive, PrunePlan
-
-PART = ".part"  # the name of the file until it is whole
+from lionstudio.services.whole_file import whole_file
 
 
 def archive_plan(
@@ -26,22 +22,13 @@ def archive_plan(
     Conflict when it does not hold all that would be deleted; then nothing is left there.
     """
     path = os.path.abspath(path)
-    part = path + PART
-    if os.path.lexists(path):
-        raise AlreadyExists(f"{path} is there already, and an archive overwrites nothing.", hint="Name another file.")
-    try:
-        written = _write(part, _lines(ctx, plan, on_progress))
-        lengths = _read_back(part, written, plan)
-        os.link(part, path)  # unlike a rename, it takes nobody's place
-        machine.sync_folder(os.path.dirname(path))
-    except FileExistsError as error:
-        raise AlreadyExists(f"{error.filename or path} is there already.", hint="Name another file.") from error
-    except OSError as error:
-        family = DatabaseFull if error.errno == errno.ENOSPC else Unavailable
-        raise family(f"The archive {path} cannot be written ({error.strerror}). Nothing was deleted.") from error
-    finally:
-        with suppress(OSError):
-            os.unlink(part)
+    if not os.path.isdir(os.path.dirname(path)):
+        raise Unavailable(
+            f"There is no folder for {path}, so nothing was deleted.", hint="Make it, or name another file."
+        )
+    with whole_file(path) as draft:
+        written = _write(draft, _lines(ctx, plan, on_progress))
+        lengths = _read_back(draft, written, plan)
     return Archive(path, lengths)
 
 
@@ -55,9 +42,9 @@ def _lines(ctx: Context, plan: PrunePlan, on_progress: Callable[[int, int], None
 
 
 def _write(path: str, lines: Iterator[bytes]) -> str:
-    """Write a new file that only its owner may read, on disk for good; the hash of what was written."""
+    """Write a file, on disk for good; the hash of what was written."""
     digest = sha256()
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as file:
+    with open(path, "wb") as file:
         for line in lines:
             digest.update(line)
             file.write(line)
