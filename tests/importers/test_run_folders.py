@@ -130,6 +130,39 @@ def test_runs_of_one_user_are_not_one_run(ctx: Context, runs: Path) -> None:
     assert (texts(ctx, user), texts(ctx, "r2")) == (["r1"], ["r2"])
 
 
+def test_runs_of_one_user_are_not_one_run_when_they_come_in_one_by_one(ctx: Context, runs: Path) -> None:
+    user = "33333333-3333-4333-8333-333333333333"
+    for name in ("r1", "r2"):
+        write_run(runs / name, branch(f"{name}-b", instruction(name), user=user), run_id=name)
+    assert [counts(import_run_folders(ctx, str(runs / name))) for name in ("r2", "r1")] == [(1, 1, 0, 1)] * 2
+    assert (texts(ctx, user), texts(ctx, "r1")) == (["r2"], ["r1"])
+    assert counts(import_run_folders(ctx, str(runs))) == (2, 0, 0, 0)
+
+
+def test_branch_files_of_one_name_and_no_id_are_of_different_runs(ctx: Context, runs: Path) -> None:
+    for name in ("r1", "r2"):
+        folder = write_run(runs / name, run_id=name)
+        nameless = {"messages": {"collections": [instruction(name)], "progression": {"order": [name]}}}
+        (folder / "branches" / "main.json").write_text(json.dumps(nameless))
+    for added in (2, 0):
+        report = import_run_folders(ctx, str(runs))
+        assert (counts(report), report.problems) == ((2, added, 0, added), ())
+    assert (texts(ctx, "r1"), texts(ctx, "r2")) == (["r1"], ["r2"])
+
+
+@pytest.mark.parametrize("bad", ["\x1b[2J", "two\nlines", "\x07", "\u202e turned round", "\x85"])
+def test_no_id_holds_what_a_terminal_would_obey(ctx: Context, runs: Path, bad: str) -> None:
+    folder = write_run(runs / "r1", run_id=f"run {bad}")
+    (folder / "branches" / "b.json").write_text(json.dumps(branch(f"branch {bad}", instruction("one"))))
+    for added in (1, 0):
+        report = import_run_folders(ctx, str(runs))
+        assert (report.problems, counts(report)) == ((), (1, added, 0, added))
+    with ctx.db.read() as tx:
+        ids = tx.one("SELECT id, session_id FROM branches")
+    assert ids is not None
+    assert [id for id in ids if not id.isprintable()] == []
+
+
 @pytest.mark.parametrize(
     ("told", "status", "original"),
     [

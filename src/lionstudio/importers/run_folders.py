@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from lionstudio.domain.errors import InvalidContent, NotFound
+from lionstudio.domain.errors import InvalidContent, NotFound, SessionNotFound
 from lionstudio.domain.json_text import from_json
 from lionstudio.domain.lionagi_sessions import session_draft
 from lionstudio.domain.run_files import (
@@ -22,6 +22,7 @@ from lionstudio.domain.run_files import (
 )
 from lionstudio.importers.report import ADDED, UPDATED, ImportReport, Problem
 from lionstudio.importers.small_files import read_text
+from lionstudio.services.branches import list_branches
 from lionstudio.services.context import Context
 from lionstudio.services.imports import BranchImport, SessionImport, import_sessions
 from lionstudio.services.lionagi import NAMESPACE, session_import
@@ -34,6 +35,7 @@ Step = Callable[[int], None]
 class _Run(NamedTuple):
     """A run folder, read."""
 
+    id: str
     folder: str
     file: RunFile
     branches: Mapping[str, Mapping[str, Any]]  # by their files
@@ -54,7 +56,7 @@ def import_run_folders(ctx: Context, root: str, *, step: Step = lambda done: Non
     def read() -> Iterator[SessionImport]:
         for number, folder in enumerate(folders):
             step(number)
-            found = _import_of(folder, held, problems)
+            found = _import_of(ctx, folder, held, problems)
             if found is not None:
                 places.setdefault(found.session.id, folder)
                 yield found
@@ -91,12 +93,13 @@ def _list_folders(root: str, problems: list[Problem]) -> list[str]:
     return folders
 
 
-def _import_of(folder: str, held: dict[str, set[str]], problems: list[Problem]) -> SessionImport | None:
+def _import_of(ctx: Context, folder: str, held: dict[str, set[str]], problems: list[Problem]) -> SessionImport | None:
     place = os.path.join(folder, RUN_FILE)
     try:
         file = read_run_file(_read_json(place))
-        times = _times(folder, place)
-        return _session_import(_Run(folder, file, _read_branches(folder, problems), times), held, problems)
+        run_id = _storable(file.run_id or os.path.basename(os.path.abspath(folder)))
+        run = _Run(run_id, folder, file, _read_branches(folder, run_id, problems), _times(folder, place))
+        return _session_import(run, _session_id(ctx, run, held), problems)
     except OSError as error:
         problems.append(Problem(place, _reason(error)))
     except InvalidContent as error:
@@ -104,8 +107,7 @@ def _import_of(folder: str, held: dict[str, set[str]], problems: list[Problem]) 
     return None
 
 
-def _session_import(run: _Run, held: dict[str, set[str]], problems: list[Problem]) -> SessionImport:
-    session_id = _session_id(run, held)
+def _session_import(run: _Run, session_id: str, problems: list[Problem]) -> SessionImport:
     try:
         draft = session_draft({"id": session_id, "branches": list(run.branches.values())})
     except InvalidContent:
@@ -118,17 +120,29 @@ def _session_import(run: _Run, held: dict[str, set[str]], problems: list[Problem
     return SessionImport(session, branches, known_by_branch=True)
 
 
-def _session_id(run: _Run, held: dict[str, set[str]]) -> str:
+def _session_id(ctx: Context, run: _Run, held: dict[str, set[str]]) -> str:
     """lionagi's own id of the session, if its branches tell it, else that of the run.
 
-    One that two runs without a common branch tell is no session's: some programs write their user's id there.
+    One that two runs without a common branch tell is no session's: some programs write their user's id there. The
+    other run may be one of this import, or one that is stored already.
     """
     branches = {str(branch["id"]) for branch in run.branches.values()}
     told = session_id_of(run.branches.values())
-    if told is None or (told in held and not branches & held[told]):
-        return _storable(run.file.run_id or os.path.basename(os.path.abspath(run.folder)))
-    held.setdefault(told, set()).update(branches)
+    if told is None:
+        return run.id
+    known = held[told] if told in held else _stored_branches(ctx, told)
+    if known is not None and not branches & known:
+        return run.id
+    held[told] = branches | (known or set())
     return told
+
+
+def _stored_branches(ctx: Context, session_id: str) -> set[str] | None:
+    """The branches of a stored session. None: there is no such session."""
+    try:
+        return {branch.id for branch in list_branches(ctx, session_id)}
+    except SessionNotFound:
+        return None
 
 
 def _good_branches(branches: Mapping[str, Mapping[str, Any]], problems: list[Problem]) -> list[Mapping[str, Any]]:
@@ -156,7 +170,7 @@ def _artifacts(run: _Run) -> str | None:
     return beside if os.path.isdir(beside) and not (told and os.path.isdir(told)) else told
 
 
-def _read_branches(folder: str, problems: list[Problem]) -> dict[str, Mapping[str, Any]]:
+def _read_branches(folder: str, run_id: str, problems: list[Problem]) -> dict[str, Mapping[str, Any]]:
     """The branches by their files, oldest first; one that cannot be read is a problem of its own."""
     inside = os.path.join(folder, BRANCHES_FOLDER)
     try:
@@ -170,16 +184,18 @@ def _read_branches(folder: str, problems: list[Problem]) -> dict[str, Mapping[st
     for name in names:
         path = os.path.join(inside, name)
         try:
-            found[path] = _branch(_read_json(path), name)
+            found[path] = _branch(_read_json(path), run_id, name)
         except InvalidContent as error:
             problems.append(Problem(path, error.message))
     return dict(sorted(found.items(), key=lambda item: _began(item[1])))
 
 
-def _branch(told: Any, name: str) -> Mapping[str, Any]:
+def _branch(told: Any, run_id: str, name: str) -> Mapping[str, Any]:
+    """A branch with an id: its own, else one for this file of this run. Other runs have files of the same name."""
     if not isinstance(told, Mapping):
         raise InvalidContent("It holds no JSON object.")
-    return {**told, "id": told.get("id") or name.removesuffix(".json")}
+    id = told.get("id") or str(uuid.uuid5(NAMESPACE, ascii(f"{run_id}/{name}")))
+    return {**told, "id": _storable(id) if isinstance(id, str) else id}
 
 
 def _began(branch: Mapping[str, Any]) -> float:
@@ -213,6 +229,5 @@ def _reason(error: OSError) -> str:
 
 
 def _storable(name: str) -> str:
-    """A run's id as it is, unless no database could keep it: then one that always comes out the same."""
-    plain = len(name) <= LONGEST_ID and "\0" not in name and name == name.encode(errors="replace").decode()
-    return name if plain else str(uuid.uuid5(NAMESPACE, ascii(name)))
+    """An id as it is, unless no database or terminal could take it: then one that always comes out the same."""
+    return name if len(name) <= LONGEST_ID and name.isprintable() else str(uuid.uuid5(NAMESPACE, ascii(name)))
