@@ -95,6 +95,22 @@ def test_on_a_terminal_it_asks(li: Li, ctx: Context, monkeypatch: pytest.MonkeyP
     assert status(ctx, "dead") == after
 
 
+def test_a_run_that_dies_while_it_asks_is_not_failed(li: Li, ctx: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Keyboard(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+        def readline(self, size: int | None = -1, /) -> str:
+            put_dead(ctx, "later")
+            return "y\n"
+
+    put_dead(ctx)
+    monkeypatch.setattr(sys, "stdin", Keyboard())
+    answer = li("state", "doctor", "--transition-stale", terminal=True)
+    assert "Failed 1 run." in answer.err
+    assert [status(ctx, id) for id in ("dead", "later")] == ["failed", "running"]
+
+
 def test_with_nothing_to_fail_it_asks_nobody(li: Li, ctx: Context) -> None:
     start_run(ctx, "fine")
     answer = li("state", "doctor", "--transition-stale", terminal=True)

@@ -111,7 +111,6 @@ def test_the_archive_holds_what_is_deleted(li: Li, ctx: Context, tmp_path: Path)
     assert sorted(line["id"] for line in lines if line["type"] == "session") == ["old", "other"]
     assert sorted(line["id"] for line in lines if line["type"] == "message") == ["a", "b", "c"]
     assert file.stat().st_mode & 0o777 == 0o600
-    assert list(tmp_path.glob("*.part")) == []
     assert runs(ctx) == []
     assert admin.list_events(ctx)[0].details["archive"] == str(file)
 
@@ -133,9 +132,21 @@ def test_an_archive_that_fills_the_disk_leaves_nothing_behind(ctx: Context, smal
     put_old(ctx, says=["a"])
     filler = small_disk / "filler"
     subprocess.run(["dd", "if=/dev/zero", f"of={filler}", "bs=1k", "count=2100"], capture_output=True, check=False)
-    with pytest.raises(DatabaseFull, match="Nothing was deleted"):
+    with pytest.raises(DatabaseFull, match=r"archive\.jsonl"):
         archive_plan(ctx, prune.plan_prune(ctx, keep_n=0), str(small_disk / "archive.jsonl"))
     assert [file.name for file in small_disk.iterdir()] == ["filler"]
+    assert runs(ctx) == ["old"]
+
+
+def test_an_archive_leaves_the_files_of_others_alone(li: Li, ctx: Context, tmp_path: Path) -> None:
+    put_old(ctx, says=["a"])
+    beside = tmp_path / "archive.jsonl.part"
+    beside.write_text("mine")
+    assert (
+        li("state", "prune", "--keep-n", "0", "--keep-days", "300", "--archive", str(tmp_path / "archive.jsonl")).code
+        == 0
+    )
+    assert beside.read_text() == "mine"
 
 
 def test_what_was_written_after_the_archive_is_kept(ctx: Context, tmp_path: Path) -> None:
@@ -159,6 +170,22 @@ def test_orders_that_nobody_owns_are_swept(li: Li, ctx: Context) -> None:
     assert done["removed"] == plan["removed"]
     assert read_world(ctx)["messages"] == {}
     assert "nothing to sweep" in li(*wish).out
+
+
+def test_what_loses_its_owner_while_it_asks_is_not_swept(li: Li, ctx: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Keyboard(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+        def readline(self, size: int | None = -1, /) -> str:
+            put_orphan(ctx, "later", ["b"])
+            return "y\n"
+
+    put_orphan(ctx, "shown", ["a"])
+    monkeypatch.setattr(sys, "stdin", Keyboard())
+    answer = li("state", "prune", "--orphan-progressions", terminal=True)
+    assert "Deleted 1 progression and 1 message." in answer.err
+    assert list(read_world(ctx)["messages"]) == ["b"]
 
 
 def test_an_archive_of_orders_makes_no_sense(li: Li, ctx: Context) -> None:

@@ -371,3 +371,14 @@ def test_failing_what_is_stale_takes_only_runs_whose_process_is_confirmed_dead(
     assert statuses == {"dead": "failed", "quiet and unseen": "running", "alive and quiet": "running"}
     assert "process" in (sessions.list_history(ctx, "dead")[-1].sentence or "")
     assert interventions.transition_stale(ctx, actor="ana") == []
+
+
+def test_failing_what_is_stale_takes_only_those_that_were_agreed_to_and_still_are(ctx: Context) -> None:
+    for session_id in ("agreed", "finished meanwhile", "not shown"):
+        start_dead_run(ctx, session_id)
+    sessions.finish_session(ctx, "finished meanwhile", "completed", exit_code=0)
+    agreed = ("agreed", "finished meanwhile", "deleted meanwhile")
+    ended = interventions.transition_stale(ctx, actor="ana", only=agreed)
+    assert [done.session.id for done in ended] == ["agreed"]
+    assert sessions.get_session(ctx, "finished meanwhile").status is SessionStatus.COMPLETED
+    assert sessions.get_session(ctx, "not shown").status is SessionStatus.RUNNING

@@ -435,7 +435,9 @@ def test_progressions_nobody_owns_are_swept_with_what_only_they_held(ctx: Contex
     messages.send_message(ctx, None, MessageDraft("user", {}, id="sent", recipient="ana"))
     before = read_world(ctx)
     expected = without_progressions(before, ["orphan-1", "orphan-2"])
-    assert sweep_orphan_progressions(ctx, actor=WHO, dry_run=True) == PruneResult(Removed(0, 0, 2, 6, 2))
+    assert sweep_orphan_progressions(ctx, actor=WHO, dry_run=True) == PruneResult(
+        Removed(0, 0, 2, 6, 2), orphans=("orphan-1", "orphan-2")
+    )
     assert read_world(ctx) == before
     result = sweep_orphan_progressions(ctx, actor=WHO)
     assert (result.removed, read_world(ctx)) == (Removed(0, 0, 2, 6, 2), expected)
@@ -447,3 +449,11 @@ def test_with_nothing_to_sweep_nothing_is_swept(ctx: Context) -> None:
     put_session(ctx, "run", says=["a"])
     assert sweep_orphan_progressions(ctx, actor=WHO, dry_run=True).removed == Removed()
     assert sweep_orphan_progressions(ctx, actor=WHO).removed == Removed()
+
+
+def test_a_sweep_takes_only_what_was_agreed_to(ctx: Context) -> None:
+    put_orphan(ctx, "shown", ["a"])
+    plan = sweep_orphan_progressions(ctx, actor=WHO, dry_run=True)
+    put_orphan(ctx, "later", ["b"])
+    assert sweep_orphan_progressions(ctx, actor=WHO, only=plan.orphans).removed == plan.removed
+    assert sweep_orphan_progressions(ctx, actor=WHO, dry_run=True).orphans == ("later",)

@@ -85,7 +85,8 @@ def _transition(call: Call) -> int:
     if not call.out.confirm(f"Fail {count_of(len(planned), 'run')}?", yes=call.args.yes):
         call.out.say("Nothing was changed.")
         return 1
-    _print_ended(call, transition_stale(call.ctx, actor=operator()), done=True)
+    agreed = [one.session.id for one in planned]
+    _print_ended(call, transition_stale(call.ctx, actor=operator(), only=agreed), done=True)
     return 0
 
 
@@ -96,7 +97,7 @@ def _print_ended(call: Call, ended: Sequence[Intervention], *, done: bool) -> No
             call.out.json(
                 {"type": "transition", "done": done, "id": one.session.id, "status": "failed", "reasons": reasons}
             )
-    elif not ended:
+    elif not ended and not done:
         call.out.say("No run is stale with a process that is confirmed dead; nothing to fail.")
     elif done:
         call.out.say(f"Failed {count_of(len(ended), 'run')}.")

@@ -110,7 +110,8 @@ def _in_words(removed: Mapping[str, int]) -> str:
 def _sweep(call: Call) -> int:
     if call.args.archive is not None:
         raise WrongUsage("--archive and --orphan-progressions do not go together.", hint="An archive holds whole runs.")
-    planned = pruning.sweep_orphan_progressions(call.ctx, actor=operator(), dry_run=True).removed
+    plan = pruning.sweep_orphan_progressions(call.ctx, actor=operator(), dry_run=True)
+    planned = plan.removed
     text = f"{count_of(planned.progressions, 'progression')} that nobody owns, {count_of(planned.messages, 'message')}"
     if call.args.dry_run or not planned.progressions:
         if call.out.as_json:
@@ -123,7 +124,7 @@ def _sweep(call: Call) -> int:
     if not call.out.confirm(f"Delete {count_of(planned.progressions, 'progression')} for good?", yes=call.args.yes):
         call.out.say("Nothing was deleted.")
         return 1
-    result = pruning.sweep_orphan_progressions(call.ctx, actor=operator())
+    result = pruning.sweep_orphan_progressions(call.ctx, actor=operator(), only=plan.orphans)
     if call.out.as_json:
         call.out.json({"dry_run": False, "removed": result.removed._asdict(), "event_id": result.event_id})
     else:

@@ -1,6 +1,6 @@
 """What an operator may do to runs by hand. Each act is guarded, all or nothing, and leaves a trace."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple, NoReturn
 
@@ -76,18 +76,21 @@ def transition(
         return [_end(ctx, tx, session, verdict, order) for session, verdict in allowed]
 
 
-def transition_stale(ctx: Context, *, actor: str, dry_run: bool = False) -> list[Intervention]:
+def transition_stale(
+    ctx: Context, *, actor: str, dry_run: bool = False, only: Collection[str] | None = None
+) -> list[Intervention]:
     """Fail every run that is stale and whose process is confirmed dead (R133); what was ended, each with its reasons.
 
-    Runs whose process cannot be seen are left alone, and so is one that ends or speaks meanwhile.
+    `only` names the runs that somebody agreed to; any other stays as it is. Runs whose process cannot be seen are left
+    alone, and so is one that ends or speaks meanwhile.
     """
     ended: list[Intervention] = []
-    for session_id in _list_stale(ctx):
-        verdict = health.judge(ctx, session_id)[1]
-        if verdict.health is not Health.STALE or verdict.process is not ProcessState.DEAD:
-            continue
-        reason = " ".join(cause.sentence for cause in verdict.reasons)
+    for session_id in _list_stale(ctx) if only is None else only:
         with suppress(Conflict, NotFound):
+            verdict = health.judge(ctx, session_id)[1]
+            if verdict.health is not Health.STALE or verdict.process is not ProcessState.DEAD:
+                continue
+            reason = " ".join(cause.sentence for cause in verdict.reasons)
             ended += transition(ctx, [session_id], to="failed", reason=reason, actor=actor, dry_run=dry_run)
     return ended
 

@@ -80,6 +80,7 @@ class PruneResult(NamedTuple):
     removed: Removed
     kept: tuple[KeptSession, ...] = ()
     event_id: str | None = None  # of a dry run, none
+    orphans: tuple[str, ...] = ()  # of a sweep, the progressions that nobody owned when it began
 
 
 def plan_prune(
@@ -179,13 +180,19 @@ class _Done:
         self.looked_at += len(batch)
 
 
-def sweep_orphan_progressions(ctx: Context, *, actor: str, dry_run: bool = False) -> PruneResult:
-    """Delete progressions that no run and no branch owns, and the messages that only they held (R108)."""
+def sweep_orphan_progressions(
+    ctx: Context, *, actor: str, dry_run: bool = False, only: Collection[str] | None = None
+) -> PruneResult:
+    """Delete progressions that no run and no branch owns, and the messages that only they held (R108).
+
+    `only` names the progressions that somebody agreed to, as a dry run told them; any other stays.
+    """
+    agreed = None if only is None else frozenset(only)
     with ctx.db.read() as tx:
-        orphans = maintenance.list_orphans(tx)
-        ids = [row[0] for row in orphans]
+        orphans = [row for row in maintenance.list_orphans(tx) if agreed is None or row[0] in agreed]
+        ids = tuple(row[0] for row in orphans)
         if dry_run:
-            return PruneResult(maintenance.count_orphans(tx, ids))
+            return PruneResult(maintenance.count_orphans(tx, ids), orphans=ids)
     removed = Removed()
     for batch in _batches([OldSession(row[0], 0.0, None, row[1])] for row in orphans):
         with ctx.db.write() as tx:
@@ -194,7 +201,7 @@ def sweep_orphan_progressions(ctx: Context, *, actor: str, dry_run: bool = False
     with ctx.db.write() as tx:
         details = {"orphan_progressions": True, **_counts(removed)}
         event = add_event(ctx, tx, "prune", details=details, actor=actor)
-    return PruneResult(removed, event_id=event.id)
+    return PruneResult(removed, event_id=event.id, orphans=ids)
 
 
 def _beyond_newest(tx: Tx, old: Sequence[OldSession], keep_n: int) -> list[OldSession]:
