@@ -249,6 +249,15 @@ def test_waiting_ends_as_soon_as_the_last_run_has_ended(li: Li, ctx: Context) ->
         assert waiting.end() == (9, "", "")
 
 
+def test_an_id_that_was_waited_for_cannot_steer_the_terminal(li: Li, ctx: Context) -> None:
+    start_run(ctx, "run\x1b[2J-1", name="triage")
+    finish_session(ctx, "run\x1b[2J-1", "completed")
+    answer = li("runs", "wait", "triage")
+    assert (answer.code, answer.err) == (0, "")
+    assert answer.out.startswith("triage  run")
+    assert "\x1b" not in answer.out
+
+
 def test_giving_up_names_who_still_runs(li: Li, ctx: Context) -> None:
     start_run(ctx, "run-1", name="one")
     start_run(ctx, "run-2", name="two")

@@ -119,3 +119,11 @@ def test_what_may_mean_several_is_refused(li: Li, ctx: Context) -> None:
     start_run(ctx, "run-2")
     answer = li("runs", "show", "run")
     assert (answer.code, answer.err) == (1, "li: 'run' may mean run-1, run-2. Type more of the id.\n")
+
+
+def test_an_id_cannot_steer_the_terminal(li: Li, ctx: Context) -> None:
+    start_run(ctx, "run\x1b[2J-1", name="triage")
+    answer = li("runs", "show", "triage")
+    assert answer.code == 0
+    assert answer.out.startswith("triage  run")
+    assert "\x1b" not in answer.out

@@ -131,7 +131,7 @@ def _note_ended(call: Call, open_runs: dict[str, int], codes: dict[str, int], ch
             call.out.json({**ended, "exit_code": session.exit_code, "wait_exit_code": codes[session_id]})
         else:
             chain = " · ".join(state_chain(session, verdict))
-            call.out.say_data(f"{one_line(name)}  {session_id}  {one_line(chain)}")
+            call.out.say_data(f"{one_line(name)}  {one_line(session_id)}  {one_line(chain)}")
     sys.stdout.flush()
 
 

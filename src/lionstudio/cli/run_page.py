@@ -27,7 +27,7 @@ def print_detail(call: Call, detail: SessionDetail) -> None:
     chain = " · ".join(
         state_chain(summary.session, summary.verdict, tool_errors=_count_errors(detail), viewer=operator())
     )
-    out.say_data(f"{out.paint(one_line(summary.display_name), 'strong')}  {summary.session.id}")
+    out.say_data(f"{out.paint(one_line(summary.display_name), 'strong')}  {one_line(summary.session.id)}")
     out.say_data(out.paint(one_line(chain), summary.state.tone))
     if summary.activity is not None:
         out.say_data(one_line(activity_text(summary.activity, now=now)))
