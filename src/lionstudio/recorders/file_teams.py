@@ -57,7 +57,7 @@ class FileTeams:
             known = team_files.find_file(self._folder, name)
             require_free(name, known and known.file.team)
             path = team_files.create_file(self._folder, new_team_file(team))
-        self._store(team_files.read_file(path))
+        self._store(team_files.Found(path, team_files.read_file(path)))
         return team
 
     def list_teams(self) -> "list[ListedTeam]":
@@ -65,10 +65,10 @@ class FileTeams:
         from lionstudio.services.team_list import ListedTeam, list_with_counts
 
         rows = {}
-        for file in self._read_all():
-            messages = self._bring_in(file)
+        for found in self._read_all():
+            messages = self._bring_in(found)
             last_at = max((message.created_at for message in messages), default=None)
-            rows[file.team.id] = ListedTeam(file.team, len(messages), last_at)
+            rows[found.file.team.id] = ListedTeam(found.file.team, len(messages), last_at)
         ctx = self._database()
         for listed in list_with_counts(ctx) if ctx else []:
             known = rows.setdefault(listed.team.id, listed)
@@ -79,7 +79,7 @@ class FileTeams:
     def show(self, typed: str, limit: int) -> Shown:
         """One team and its last messages; raises TeamNotFound."""
         found = self._find(typed)
-        messages = self._bring_in(found.file)
+        messages = self._bring_in(found)
         team = self._with_status(found.file)
         return Shown(team, len(messages), messages[-limit:] if limit else [], found.path)
 
@@ -94,16 +94,16 @@ class FileTeams:
                 at=time.time(), session_id=post.session_id,
             )  # fmt: skip
 
-        file = self._write(self._find_to_write(typed).path, change)
-        messages = self._store(file)
-        return file.team, [message for message in messages if message.id.split(":")[0] == message_id]
+        written = self._write(self._find_to_write(typed).path, change)
+        messages = self._store(written)
+        return written.file.team, [message for message in messages if message.id.split(":")[0] == message_id]
 
     def receive(self, typed: str, member: str, *, everything: bool, peek: bool, limit: int) -> Inbox:
         """What is there for a member, which then counts as read unless it is a peek."""
         found = self._find(typed) if peek else self._find_to_write(typed)
         inbox = inbox_of(found.file.team, messages_in(found.file), member, everything=everything, limit=limit)
         if peek or not inbox.messages:
-            self._bring_in(found.file)
+            self._bring_in(found)
             return inbox
 
         def change(file: TeamFile) -> TeamFile:
@@ -123,17 +123,17 @@ class FileTeams:
         def change(file: TeamFile) -> TeamFile:
             return with_members(file, members_after(file.team, add, remove))
 
-        file = self._write(self._find_to_write(typed).path, change)
-        self._store(file)
-        return file.team
+        written = self._write(self._find_to_write(typed).path, change)
+        self._store(written)
+        return written.file.team
 
     def set_status(self, typed: str, status: TeamStatus) -> Team:
         """Archive a team, or take it back; raises IllegalTransition if it is so already."""
         found = self._find_to_write(typed)
         require_team_move(self._with_status(found.file).status, status)
-        file = self._write(found.path, lambda file: with_status(file, status, at=time.time()))
-        self._store(file)
-        return file.team
+        written = self._write(found.path, lambda file: with_status(file, status, at=time.time()))
+        self._store(written)
+        return written.file.team
 
     def refresh(self, team_id: str) -> None:
         """Bring into the database what others wrote into the file of a team."""
@@ -145,11 +145,11 @@ class FileTeams:
         with suppress(Error):  # it is gone, or being mended: the next look tells
             seen = team_files.signature(path)
             if seen != self._seen:
-                self._bring_in(team_files.read_file(path))
+                self._bring_in(team_files.Found(path, team_files.read_file(path)))
                 self._seen = seen
 
-    def _write(self, path: str, change: Callable[[TeamFile], TeamFile]) -> TeamFile:
-        return team_files.change_file(path, change, sync=self._places.sync)
+    def _write(self, path: str, change: Callable[[TeamFile], TeamFile]) -> team_files.Found:
+        return team_files.Found(path, team_files.change_file(path, change, sync=self._places.sync))
 
     def _find(self, typed: str) -> team_files.Found:
         """The team that is meant: from its file, or else as the file that the database would make of it."""
@@ -176,15 +176,17 @@ class FileTeams:
     def _not_found(self, typed: str, ctx: Context | None) -> Error:
         from lionstudio.services.team_list import list_names, no_team
 
-        return no_team(typed, [*(file.team.name for file in self._read_all()), *(list_names(ctx) if ctx else [])])
+        return no_team(
+            typed, [*(found.file.team.name for found in self._read_all()), *(list_names(ctx) if ctx else [])]
+        )
 
-    def _read_all(self) -> Iterator[TeamFile]:
+    def _read_all(self) -> Iterator[team_files.Found]:
         """Every team file; what cannot be read is named."""
         for path, file in team_files.read_each(self._folder):
             if isinstance(file, Error):
                 self._places.say(f"Left out: {path}: {file.message}")
             else:
-                yield file
+                yield team_files.Found(path, file)
 
     def _database(self) -> Context | None:
         """The database, if there is one; reading creates none, and works without."""
@@ -206,26 +208,43 @@ class FileTeams:
         listed = get_listed(ctx, file.team.id)
         return file.team if listed is None else file.team._replace(status=listed.team.status)
 
-    def _bring_in(self, file: TeamFile) -> Sequence[TeamMessage]:
+    def _bring_in(self, found: team_files.Found) -> Sequence[TeamMessage]:
         """Repair a database that lacks something of the file, where one is there; the messages of the file."""
-        messages = messages_in(file)
-        ctx = self._database()
+        ctx = self._database() if found.path else None  # without a file, the database itself told it
         if ctx is not None:
             with suppress(Unavailable):  # nobody asked for it
-                self._merge(ctx, file, messages)
-        return sorted(messages, key=lambda message: message.created_at)
+                self._merge(ctx, found)
+        return sorted(messages_in(found.file), key=lambda message: message.created_at)
 
-    def _store(self, file: TeamFile) -> Sequence[TeamMessage]:
-        """Write to the database what is in the file now; say so if it cannot be. The messages of the file."""
-        messages = messages_in(file)
+    def _store(self, written: team_files.Found) -> Sequence[TeamMessage]:
+        """Write to the database what is in the file now; say so if it cannot be. The messages that were written."""
         try:
-            self._merge(self._places.to_write(), file, messages, is_news=True)
+            ctx = self._places.to_write()
+            # Opening the database may have taken long: others may have written since.
+            self._merge(ctx, _read_again(written) or written, is_news=True)
         except Unavailable as error:
             self._places.say(f"The database did not take it: {error.message} {REPAIRED_BY}")
-        return messages
+        return messages_in(written.file)
 
-    def _merge(self, ctx: Context, file: TeamFile, messages: Sequence[TeamMessage], *, is_news: bool = False) -> None:
+    def _merge(self, ctx: Context, found: team_files.Found, *, is_news: bool = False) -> None:
+        """Bring a file in, and again if it was written meanwhile: who is late must not leave older facts behind.
+
+        The file is not kept locked for it, because a database may be waited for longer than a lock.
+        """
         from lionstudio.services.team_merge import TeamTold, merge_team
 
-        told = TeamTold(file.team, messages, file.says_status)
-        merge_team(ctx, told, actor=self._places.actor(), is_news=is_news)
+        latest: team_files.Found | None = found
+        while latest is not None:
+            file = latest.file
+            told = TeamTold(file.team, messages_in(file), file.says_status)
+            merged = merge_team(ctx, told, actor=self._places.actor(), is_news=is_news)
+            latest, is_news = None if merged.is_nothing else _read_again(latest), False
+
+
+def _read_again(found: team_files.Found) -> team_files.Found | None:
+    """The file as it is now, if that is something else."""
+    with suppress(Error):  # it is gone, or being mended: whoever looks at it next tells
+        file = team_files.read_file(found.path)
+        if file.fields != found.file.fields:
+            return team_files.Found(found.path, file)
+    return None
