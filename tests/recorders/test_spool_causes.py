@@ -14,6 +14,7 @@ import lionstudio
 from lionstudio.domain.errors import ForeignDatabase
 from lionstudio.recorders import keeper
 from lionstudio.services.context import Context
+from lionstudio.store import maintenance
 from tests.postgres_server import PostgresServer
 from tests.recorders.agents import IMPATIENT, let_go, locked, run_agent, spool_files, stock_sqlite
 from tests.waiting import wait_until
@@ -402,3 +403,19 @@ def test_a_server_that_only_dropped_the_connection_is_not_noticed(
         assert spool_files(home) == []
     assert said(server.url, run) == ["message 1", "message 2"]
     assert capfd.readouterr().err == ""
+
+
+def test_what_a_run_says_after_it_was_deleted_is_kept_in_a_file(
+    sqlite_ctx: Context, sqlite_path: Path, home: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with lionstudio.record("gone", db=sqlite_path) as run:
+        run.user("one")
+        with sqlite_ctx.db.write() as tx:
+            maintenance.delete_sessions(tx, [run.session_id])
+        run.user("two")
+        run.user("three")
+    (rejected,) = (home / "spool").rglob("*.rejected")
+    assert [word for word in ("one", "two", "three") if word in rejected.read_text()] == ["two", "three"]
+    said = capfd.readouterr().err
+    assert f"There is no run {run.session_id!r}." in said
+    assert ".rejected" in said

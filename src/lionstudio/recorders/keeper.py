@@ -128,10 +128,11 @@ class Keeper:
                 return True
             except (Invalid, Conflict):
                 raise
-            except NotFound as error:  # someone deleted the run under our feet: there is no place for this any more
-                self._backlog.add_lost(1)
-                self.say("lost", f"A message could not be kept: {error}")
-                return True
+            except NotFound as error:  # someone deleted the run under our feet, or restored a time before it
+                self.say(
+                    "gone", f"{error} What it says goes to a file in {self._settings.spool} that ends in .rejected."
+                )
+                return False
             except DatabaseBusy as error:
                 if time.monotonic() - began >= BUSY_PATIENCE or signals.told_to_stop:
                     self._say_waiting(error)
