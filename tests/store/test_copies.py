@@ -11,12 +11,14 @@ from lionstudio.domain.errors import DatabaseDamaged
 from lionstudio.services.context import Context
 from lionstudio.services.messages import append_message
 from lionstudio.services.sessions import get_session
+from lionstudio.store import postgres as postgres_store
 from lionstudio.store.checks import list_damage
-from lionstudio.store.copies import META, TABLES, columns_of, require_same
+from lionstudio.store.copies import META, TABLES, Numbers, columns_of, require_same
 from lionstudio.store.open import open_database
 from lionstudio.store.row_sums import TableSum, differing, read_plainly, sum_tables
 from lionstudio.store.sqlite_copies import sum_file
 from tests.factories import line_of, start_run, user_says
+from tests.postgres_server import PostgresServer
 from tests.services.archive_world import fill
 
 
@@ -80,6 +82,24 @@ def test_the_order_of_rows_does_not_matter_and_their_number_does() -> None:
     rows = [(1, "a"), (2, None), (2, None)]
     assert TableSum().plus(rows) == TableSum().plus(rows[1:]).plus(rows[:1])
     assert TableSum().plus(rows) != TableSum().plus(rows[:2])
+
+
+def test_a_restore_may_take_longer_than_a_server_lets_a_transaction_hang(
+    postgres: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with postgres.new_database() as url:
+        db = open_database(url)
+        start_run(Context(db), "run-1")
+        copies = db.dialect.copies()
+        copies.write(str(tmp_path / "copy.db"), ignore)
+        monkeypatch.setattr(postgres_store, "SETTINGS", "-c idle_in_transaction_session_timeout=50ms")
+
+        def settle(_: Numbers) -> None:
+            with db.read() as tx:
+                tx.all("SELECT CAST(pg_sleep(0.5) AS text)")
+
+        assert copies.take(str(tmp_path / "copy.db"), settle, ignore)["sessions"].rows == 1
+        db.close()
 
 
 KILLED_IN_THE_MIDDLE = """

@@ -13,7 +13,8 @@ from lionstudio.store.row_copies import stored_alike, write_all
 from lionstudio.store.row_sums import PIECE, TableSum, quoted, read_plainly, select_columns, sum_tables
 from lionstudio.store.sqlite import SqliteConnection, SqliteDialect
 
-PATIENCE = "SET LOCAL lock_timeout = '30s'"
+# The server hears nothing while the last backup is made and the copy compared; that takes as long as they are large.
+PATIENCE = "SET LOCAL lock_timeout = '30s'; SET LOCAL idle_in_transaction_session_timeout = 0"
 # Writers wait, readers read on and see what was there until all of the copy is there.
 LOCK = f"LOCK TABLE {META}, {', '.join(TABLES)} IN SHARE ROW EXCLUSIVE MODE"
 HISTORY = ("admin_events", "status_transitions")  # triggers refuse to change them; a restore is the one exception
