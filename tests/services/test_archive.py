@@ -86,7 +86,10 @@ def said(ctx: Context, session_id: str) -> list[object]:
 
 
 def message_ids(ctx: Context, session_id: str) -> list[str]:
-    return [message.id for message in list_messages(ctx, session_id)]
+    ids: list[str] = []
+    while page := list_messages(ctx, session_id, after=len(ids)):
+        ids += [message.id for message in page]
+    return ids
 
 
 def test_a_backup_says_what_it_holds_and_belongs_to_its_owner_alone(ctx: Context, backups: Path) -> None:
@@ -354,10 +357,41 @@ def test_a_writer_during_a_restore_loses_nothing_it_was_told_was_stored_after_it
     with opened(done.safety.path) as saved:
         before = message_ids(saved, "busy")
     after = message_ids(ctx, "busy")
-    assert before == told[: len(before)]
-    # What was written between the safety backup and the restore is replaced by it; all that came later is there.
-    assert after == told[len(told) - len(after) :]
+    assert before + after == told
     assert len(after) > 0
+
+
+def test_what_is_stored_while_the_safety_backup_is_made_is_in_it(ctx: Context, location: str, backups: Path) -> None:
+    start_run(ctx, "run-1")
+    path = back_up(ctx, backups / "copy.db")
+    late: list[object] = []
+    with Peer(location) as peer:
+
+        def store_one(_: int) -> None:
+            if not late:
+                late.append(peer.ask("append", "run-1", "late"))
+
+        with archive.stage_restore(ctx, path, backups=str(backups), on_rows=ignore) as staged:
+            done = staged.restore(backups=str(backups), actor="ana", on_rows=store_one)
+    assert late == ["late"]
+    assert done.safety is not None
+    assert sorted(os.listdir(backups)) == ["copy.db", os.path.basename(done.safety.path)]
+    with opened(done.safety.path) as saved:
+        assert message_ids(saved, "run-1") == ["late"]
+    assert message_ids(ctx, "run-1") == []
+
+
+def test_a_database_that_was_empty_when_the_restore_was_planned_is_kept(ctx: Context, backups: Path) -> None:
+    path = back_up(ctx, backups / "copy.db")
+    with archive.stage_restore(ctx, path, backups=str(backups), on_rows=ignore) as staged:
+        start_run(ctx, "late")
+        done = staged.restore(backups=str(backups), actor="ana", on_rows=ignore)
+    assert done.safety is not None
+    with opened(done.safety.path) as saved:
+        assert get_session(saved, "late").status == "running"
+    details = admin.list_events(ctx, action="restore")[0].details
+    assert (details["sessions_before"], details["running_sessions_forgotten"]) == (1, ["late"])
+    assert details["safety_backup"] == done.safety.path
 
 
 def test_a_run_that_the_backup_does_not_know_is_named_in_the_plan(ctx: Context, backups: Path) -> None:

@@ -14,7 +14,7 @@ from lionstudio.services.admin import add_event
 from lionstudio.services.context import Context
 from lionstudio.services.whole_file import whole_file
 from lionstudio.store.contents import list_running, read_contents
-from lionstudio.store.copies import continue_numbers, keep_identity, require_same
+from lionstudio.store.copies import continue_numbers, keep_identity, read_numbers, require_same
 from lionstudio.store.maintenance import list_present
 from lionstudio.store.open import open_database
 from lionstudio.store.sqlite_copies import require_whole, stage, sum_file
@@ -91,11 +91,10 @@ class StagedRestore:
         stage(file, self._copy, on_rows)
         db = open_database(self._copy, create=False, backups=folder)
         self._staged = Context(db, now=ctx.now, new_id=ctx.new_id)
-        now, running = _look_at(ctx)
         with db.read() as tx:
-            then, kept = read_contents(tx), list_present(tx, running)
-        gone = tuple(session_id for session_id in running if session_id not in kept)
-        self.plan = RestorePlan(os.path.abspath(file), os.path.getsize(file), now, then, gone)
+            then = read_contents(tx)
+        now, forgotten = self._look()
+        self.plan = RestorePlan(os.path.abspath(file), os.path.getsize(file), now, then, forgotten)
 
     def __enter__(self) -> StagedRestore:
         return self
@@ -106,16 +105,34 @@ class StagedRestore:
 
     def restore(self, *, backups: str, actor: str, on_rows: OnRows) -> Restored:
         """Put the backup in the place of all there is, after a backup of that; whoever follows the news reloads."""
-        nothing = self.plan.now is not None and self.plan.now.is_empty
-        safety = None if nothing else _save_what_is_there(self._ctx, backups, on_rows)
+        before = _find_numbers(self._ctx)
+        safety = self._save(backups, on_rows)
         events: list[str] = []
 
         def settle(given: Numbers) -> None:
+            nonlocal safety
+            if given != before:  # someone wrote since then, and was told that it is stored; now nobody can
+                safety = self._save(backups, on_rows, instead_of=safety)
             events.append(self._settle(given, safety, actor))
 
         found = self._ctx.db.dialect.copies().take(self._copy, settle, on_rows)
         rows = {table: sum.rows for table, sum in sorted(found.items())}
         return Restored(self.plan, safety, rows, events[-1])
+
+    def _look(self) -> tuple[Contents | None, tuple[str, ...]]:
+        """What the database holds now, and the runs in it that the backup does not know."""
+        now, running = _look_at(self._ctx)
+        with self._staged.db.read() as tx:
+            kept = list_present(tx, running)
+        return now, tuple(session_id for session_id in running if session_id not in kept)
+
+    def _save(self, backups: str, on_rows: OnRows, *, instead_of: Backup | None = None) -> Backup | None:
+        """Back up what is there now, unless nothing is; the plan was made when other things may have been there."""
+        now, forgotten = self._look()
+        self.plan = self.plan._replace(now=now, forgotten=forgotten)
+        if instead_of is not None:
+            os.unlink(instead_of.path)  # first, so that there is room
+        return None if now is not None and now.is_empty else _save_what_is_there(self._ctx, backups, on_rows)
 
     def _settle(self, given: Numbers, safety: Backup | None, actor: str) -> str:
         """Write into the copy what must be there from its first moment on."""
@@ -160,6 +177,14 @@ def _look_at(ctx: Context) -> tuple[Contents | None, list[str]]:
             return read_contents(tx), list_running(tx)
     except DatabaseDamaged:
         return None, []
+
+
+def _find_numbers(ctx: Context) -> Numbers | None:
+    try:
+        with ctx.db.read() as tx:
+            return read_numbers(tx.connection, tx.dialect)
+    except DatabaseDamaged:
+        return None
 
 
 def _save_what_is_there(ctx: Context, backups: str, on_rows: OnRows) -> Backup:
