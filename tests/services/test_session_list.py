@@ -24,7 +24,7 @@ from tests.postgres_server import PostgresServer
 HOUR = 3600.0
 STATUSES = [None, *SessionStatus]
 AGENTS = ["architect", "reviewer", None]
-NAMES = ["fix the parser", "Fix-the-lexer", "review_api notes", None]
+NAMES = ["fix the parser", "Fix-the-lexer", "review_api run 01", None]
 
 
 def fill(ctx: Context, count: int = 60) -> list[Session]:
@@ -100,6 +100,7 @@ FILTERS: dict[str, tuple[dict[str, Any], Callable[[Session], bool]]] = {
     "underscore": ({"search": "api"}, lambda s: "api" in (s.name or "")),
     "agent word": ({"search": "review"}, lambda s: "review" in f"{s.name} {s.agent_name}"),
     "id": ({"search": "run-04"}, lambda s: s.id.startswith("run-04")),
+    "id or words": ({"search": "run-01"}, lambda s: s.id.startswith("run-01") or "run 01" in (s.name or "")),
     "no such word": ({"search": "zebra"}, lambda s: False),
     "legacy": ({"view": "legacy"}, lambda s: s.status is None),
     "slow": ({"view": "slow"}, lambda s: s.status is SessionStatus.RUNNING and s.created_at < NOW - HOUR),

@@ -6,6 +6,7 @@ and its sessions are looked up in the others; where none is short, all are walke
 """
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 from typing import Any, NamedTuple
@@ -112,6 +113,7 @@ class Question(NamedTuple):
         return self._replace(checks=(*self.checks, check))
 
 
+UUID_BEGINS = re.compile(r"[0-9a-f]{8}-[0-9a-f-]*\Z")
 ANY_ID_BEGINS = "SELECT 1 FROM sessions WHERE id >= :prefix AND id < :beyond LIMIT 1"
 
 
@@ -131,21 +133,45 @@ def ask(tx: Tx, wanted: SessionFilter, *, now: float) -> Question:
         group = ONE_GROUP.get(wanted.view, group)
     text = (wanted.search or "").strip().casefold()
     words = sorted(set(words_of(text)), key=len, reverse=True)[:WORDS_LIMIT]
-    if words and words != [text] and _begins_an_id(tx, text):
-        # Words end at a dash, ids do not: a text with dashes that an id begins with is meant as that id.
-        listings.append(BY_ID)
+    # Words end at a dash, ids do not: a text with dashes may be meant as the id that it begins.
+    as_id = bool(words) and words != [text] and _begins_an_id(tx, text)
+    if as_id:
         params |= {"id_prefix": text, "id_beyond": _beyond(text)}
-        words = []
+        if UUID_BEGINS.match(text) or not all(_begins_a_word(tx, word) for word in words):
+            words = []  # nobody is named so
+    found = []
     for number, word in enumerate(words):
         listing, named = _listing_of_word(tx, f"word_{number}", word)
-        listings.append(listing)
+        found.append(listing)
         params |= named
+    listings += [_by_id_or(found)] if as_id else found
     since = -math.inf if wanted.since is None else wanted.since
     return Question(filters, tuple(listings), params, since, group)
 
 
 def _begins_an_id(tx: Tx, text: str) -> bool:
     return text_in(text) == text and tx.one(ANY_ID_BEGINS, prefix=text, beyond=_beyond(text)) is not None
+
+
+def _begins_a_word(tx: Tx, text: str) -> bool:
+    return bool(tx.all(KNOWN_WORDS, prefix=text, beyond=_beyond(text), limit=1))
+
+
+def _by_id_or(words: Sequence[Listing]) -> Listing:
+    """The sessions whose id begins so, and those that have all of the words."""
+    if not words:
+        return BY_ID
+    condition = " AND ".join(listing.condition for listing in words)
+    check = " AND ".join(listing.check for listing in words)
+    rows = " INTERSECT ".join(listing.rows for listing in words)
+    return Listing(
+        f"({BY_ID.condition} OR {condition})",
+        f"FROM ({rows} UNION {BY_ID.rows}) AS either WHERE TRUE",
+        f"({BY_ID.condition} OR {check})",
+        Reach.WHOLE,
+        "either.created_at",
+        "either.id",
+    )
 
 
 def _beyond(prefix: str) -> str:
