@@ -35,6 +35,19 @@ def test_on_a_terminal_a_table_is_coloured_and_cut_to_its_width(monkeypatch):
     assert all(len(line.replace("\x1b[31m", "").replace("\x1b[2m", "").replace("\x1b[0m", "")) <= 40 for line in lines)
 
 
+def test_on_a_narrow_terminal_the_least_telling_column_is_left_out(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "44")
+    monkeypatch.setenv("NO_COLOR", "1")
+    out = Terminal()
+    columns = (Column("NAME"), Column("SIZE", leaves=2), Column("STATE", grows=True), Column("TOOK", leaves=1))
+    row = ("triage", "1 br", "Running · quiet 9h · process gone", "9h")
+    Console(stdout=out, stderr=io.StringIO()).table(columns, [row])
+    assert out.getvalue().splitlines() == [
+        "NAME    STATE                           TOOK",
+        "triage  Running · quiet 9h · process …  9h",
+    ]
+
+
 def test_who_wants_no_colours_gets_none(monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
     out = Terminal()

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TextIO
 ELLIPSIS = "…"
 GAP = 2  # places between two columns
 NARROWEST = 8  # places that a column keeps when there is no room
+READABLE = 30  # places of a column that may be cut, before others are left out for it
 STYLES = {
     "danger": "31",
     "warning": "33",
@@ -28,11 +29,15 @@ HOSTILE_IN_LINES = {code: shown for code, shown in HOSTILE.items() if shown != "
 
 
 class Column(NamedTuple):
-    """One column of a table. `grows` says that it may be cut to fit the terminal."""
+    """One column of a table. `grows` says that it may be cut to fit the terminal.
+
+    Where there is no room even so, columns are left out: the one with the highest `leaves` first, those with 0 never.
+    """
 
     title: str
     right: bool = False
     grows: bool = False
+    leaves: int = 0
 
 
 class Cell(NamedTuple):
@@ -93,7 +98,11 @@ class Console:
             for number, column in enumerate(columns)
         ]
         if self.is_terminal:
-            widths = _fitted(columns, widths, terminal_width(self._stdout))
+            available = terminal_width(self._stdout)
+            shown = _places(columns, widths, available)
+            columns, widths = [columns[number] for number in shown], [widths[number] for number in shown]
+            cells = [[row[number] for number in shown] for row in cells]
+            widths = _fitted(columns, widths, available)
         self._line(columns, widths, [Cell(column.title, "muted") for column in columns])
         for row in cells:
             self._line(columns, widths, row)
@@ -168,6 +177,17 @@ def cut(text: str, width: int) -> str:
             break
         kept += letter
     return kept + ELLIPSIS
+
+
+def _places(columns: Sequence[Column], widths: Sequence[int], available: int) -> list[int]:
+    """The numbers of the columns that the terminal has room for, with enough of each to be read."""
+    shown = list(range(len(columns)))
+    while True:
+        needed = [min(widths[number], READABLE) if columns[number].grows else widths[number] for number in shown]
+        going = max(shown, key=lambda number: columns[number].leaves)
+        if sum(needed) + GAP * (len(shown) - 1) <= available or not columns[going].leaves:
+            return shown
+        shown.remove(going)
 
 
 def _fitted(columns: Sequence[Column], widths: Sequence[int], available: int) -> list[int]:

@@ -16,11 +16,11 @@ from lionstudio.services.runs import SessionSummary
 COLUMNS = (
     Column("RUN"),
     Column("NAME", grows=True),
-    Column("KIND"),
+    Column("KIND", leaves=2),
     Column("STATE", grows=True),
-    Column("ACTIVITY", grows=True),
-    Column("SIZE", right=True),
-    Column("TOOK", right=True),
+    Column("ACTIVITY", grows=True, leaves=1),
+    Column("SIZE", right=True, leaves=4),
+    Column("TOOK", right=True, leaves=3),
     Column("UPDATED", right=True),
 )
 UNKNOWN_TIME = "unknown"  # a foreign row may hold any float
