@@ -1,13 +1,19 @@
 """Whole runs as lines."""
 
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
 import pytest
 
-from lionstudio.domain.errors import SessionNotFound
+from lionstudio.domain.errors import Conflict, SessionNotFound
 from lionstudio.services import exporting
 from lionstudio.services.branches import BranchDraft, create_branch
 from lionstudio.services.context import Context
+from lionstudio.services.database_export import write_lines
 from lionstudio.services.exporting import export_lines
 from lionstudio.services.messages import append_message
+from lionstudio.store.maintenance import delete_sessions
 from tests.factories import Clock, assistant_says, line_of, start_run, user_says
 
 
@@ -49,6 +55,26 @@ def test_what_a_run_says_after_its_export_began_is_not_in_it(ctx: Context) -> No
     assert next(lines)["message_count"] == 1
     append_message(ctx, line_of("run-1"), user_says("after"))
     assert [line["content"] for line in lines if line["type"] == "message"] == [{"instruction": "before"}]
+
+
+def test_a_run_that_is_deleted_while_it_is_exported_is_no_shorter_run(
+    ctx: Context, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exporting, "PAGE", 2)
+    start_run(ctx, "run-1")
+    for number in range(4):
+        append_message(ctx, line_of("run-1"), user_says(f"message {number}"))
+
+    def deleting(lines: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        for line in lines:
+            yield line
+            if line["type"] == "message" and line["position"] == 2:
+                with ctx.db.write() as tx:
+                    delete_sessions(tx, ["run-1"])
+
+    with pytest.raises(Conflict, match="run-1 was deleted or replaced while it was exported"):
+        write_lines(str(tmp_path / "runs.jsonl"), deleting(export_lines(ctx, ["run-1"])))
+    assert not (tmp_path / "runs.jsonl").exists()
 
 
 def test_a_run_that_is_not_there_cannot_be_exported(ctx: Context) -> None:

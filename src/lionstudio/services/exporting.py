@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from lionstudio.domain.errors import Conflict
 from lionstudio.domain.process import ProcessRecord
 from lionstudio.services import sessions
 from lionstudio.services.context import Context
@@ -14,7 +15,8 @@ PAGE = 200  # messages read at once, so that a run of any length takes no more m
 def export_lines(ctx: Context, session_ids: Iterable[str]) -> Iterator[dict[str, Any]]:
     """Each run as one line for itself, one for each branch and one for each message; raises SessionNotFound.
 
-    A run that goes on meanwhile is exported as it was when its first line was written.
+    A run that goes on meanwhile is exported as it was when its first line was written. Raises Conflict in the middle of
+    one that is deleted, or replaced by a restore, before all of it was read.
     """
     for session_id in session_ids:
         with ctx.db.read() as tx:
@@ -39,6 +41,8 @@ def _message_lines(ctx: Context, session_id: str, lengths: dict[str, int], *, up
         with ctx.db.read() as tx:
             page = progressions.list_in_session(tx, session_id, after=after, limit=limit)
             places = progressions.list_places(tx, session_id, after=after, limit=limit)
+        if len(page) != limit:  # half a run must not pass for a whole one
+            raise Conflict(f"The run {session_id} was deleted or replaced while it was exported.", hint="Export again.")
         for message in page:
             yield {
                 "type": "message",
