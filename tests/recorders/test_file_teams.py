@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from lionstudio.domain.errors import AlreadyExists
 from lionstudio.domain.team import TeamStatus
 from lionstudio.recorders import team_files
 from lionstudio.recorders.file_teams import FileTeams
@@ -56,3 +57,34 @@ def test_looking_at_a_team_without_a_file_writes_nothing_over_the_database(tmp_p
     looks = iter([lambda: None, lambda: teams.add_members(ctx, "t1", ["zoe"], actor="ana")])
     open_files(tmp_path, ctx, lambda: next(looks, lambda: None)()).show("t1", 9)
     assert teams.get_team(ctx, "t1").members == ("ana", "zoe")
+
+
+def test_a_name_that_only_the_database_has_in_use_is_taken(tmp_path: Path, ctx: Context):
+    teams.put_team(ctx, "t1", actor="ana", name="ops")
+    own = open_files(tmp_path, ctx)
+    with pytest.raises(AlreadyExists):
+        own.create("ops", ["ana"], None)
+    teams.archive_team(ctx, "t1", actor="ana")
+    assert own.create("ops", ["ana"], None).name == "ops"
+
+
+def test_the_beginning_of_an_id_is_a_name_like_any_other(tmp_path: Path, ctx: Context):
+    own = open_files(tmp_path, ctx)
+    ids = [own.create(name, [], None).id for name in ("one", "two")]
+    assert own.create(ids[0][:2], [], None).name == ids[1][:2]
+    assert own.create(ids[0], [], None).name == ids[0]
+    with pytest.raises(AlreadyExists):
+        own.create(ids[0], [], None)
+
+
+def test_a_name_is_free_once_the_file_says_that_the_team_has_another(tmp_path: Path, ctx: Context):
+    own = open_files(tmp_path, ctx)
+    path = tmp_path / f"{own.create('ops', [], None).id}.json"
+    path.write_text(path.read_text().replace('"ops"', '"port"'))
+    assert own.create("ops", [], None).name == "ops"
+
+
+def test_a_name_is_free_once_the_database_says_that_the_team_of_a_silent_file_is_archived(tmp_path: Path, ctx: Context):
+    own = open_files(tmp_path, ctx)
+    teams.archive_team(ctx, own.create("ops", [], None).id, actor="ana")
+    assert own.create("ops", [], None).name == "ops"

@@ -11,13 +11,13 @@ from lionstudio.recorders.teams import (
     choose_shown,
     members_after,
     new_team,
-    require_free,
     require_reader,
     require_recipients,
 )
 from lionstudio.services import team_list, teams
 from lionstudio.services.context import Context
 from lionstudio.services.team_list import ListedTeam
+from lionstudio.services.team_names import create_team
 
 
 class DatabaseTeams:
@@ -29,10 +29,7 @@ class DatabaseTeams:
     def create(self, name: str, members: Sequence[str], description: str | None) -> Team:
         """Make a team; raises AlreadyExists if one of that name is in use."""
         team, ctx = new_team(name, members, description), self._places.to_write()
-        require_free(name, teams.find_team(ctx, name))
-        return teams.put_team(
-            ctx, team.id, actor=self._places.actor(), name=name, members=team.members, node_metadata=team.node_metadata
-        )
+        return create_team(ctx, team, actor=self._places.actor())
 
     def list_teams(self) -> list[ListedTeam]:
         """Every team, newest first."""

@@ -29,7 +29,6 @@ from lionstudio.recorders.teams import (
     inbox_of,
     members_after,
     new_team,
-    require_free,
     require_recipients,
 )
 from lionstudio.services.context import Context, new_id
@@ -54,8 +53,7 @@ class FileTeams:
         """Make a team; raises AlreadyExists if one of that name is in use."""
         team = new_team(name, members, description)
         with team_files.holding(self._folder):
-            known = team_files.find_file(self._folder, name)
-            require_free(name, known and known.file.team)
+            self._require_free(name)
             path = team_files.create_file(self._folder, new_team_file(team))
         self._store(team_files.Found(path, team_files.read_file(path)))
         return team
@@ -147,6 +145,21 @@ class FileTeams:
             if seen != self._seen:
                 self._bring_in(team_files.Found(path, team_files.read_file(path)))
                 self._seen = seen
+
+    def _require_free(self, name: str) -> None:
+        """Raise AlreadyExists if a team of this name is in use, in a file or in the database only."""
+        from lionstudio.services.team_names import find_named, require_free
+
+        for found in team_files.list_named(self._folder, name):
+            require_free(name, self._with_status(found.file))
+        ctx = self._database()
+        stored = find_named(ctx, name) if ctx else None
+        if stored is not None and not self._has_file(stored.id):  # else its file was asked, and knows better
+            require_free(name, stored)
+
+    def _has_file(self, team_id: str) -> bool:
+        each = team_files.read_each(self._folder)
+        return any(isinstance(file, TeamFile) and file.team.id == team_id for _, file in each)
 
     def _write(self, path: str, change: Callable[[TeamFile], TeamFile]) -> team_files.Found:
         return team_files.Found(path, team_files.change_file(path, change, sync=self._places.sync))

@@ -136,6 +136,11 @@ def find_file(folder: str, typed: str) -> Found | None:
     return begun[0] if begun else None
 
 
+def list_named(folder: str, name: str) -> list[Found]:
+    """The files of teams that have exactly this name, in use or not."""
+    return [found for found in _read_those_with(folder, name) if found.file.team.name == name]
+
+
 def read_each(folder: str) -> Iterator[tuple[str, TeamFile | Error]]:
     """Every team file of a folder, or why it could not be read."""
     for path in list_paths(folder):

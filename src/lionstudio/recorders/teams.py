@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from lionstudio.domain.errors import AlreadyExists, Conflict, InvalidRequest
+from lionstudio.domain.errors import Conflict, InvalidRequest
 from lionstudio.domain.team import (
     ALL_RECIPIENTS,
     RESERVED_NAMES,
@@ -78,14 +78,6 @@ def new_team(name: str, members: Sequence[str], description: str | None) -> Team
     metadata = {"description": description} if description else None
     now = time.time()
     return Team(new_id(), name, now, now, require_member_names(members), node_metadata=metadata)
-
-
-def require_free(name: str, known: Team | None) -> None:
-    """Raise AlreadyExists if a team of this name is in use."""
-    if known is not None and known.name == name and known.status is TeamStatus.ACTIVE:
-        raise AlreadyExists(
-            f"There is a team {name!r} already.", hint="li team members adds to it; li team archive puts it aside."
-        )
 
 
 def require_recipients(team: Team, post: Post) -> None:

@@ -20,6 +20,8 @@ FIND_TEAM = SELECT_TEAM + "WHERE id = :team_id"
 FIND_BY_NAME = SELECT_TEAM + "WHERE name = :name ORDER BY status, created_at DESC, id DESC LIMIT 1"
 # Writing a row as it is keeps other writers of the same row away until this use case is done, on both databases.
 LOCK_TEAM = "UPDATE teams SET status = status WHERE id = :team_id"
+# A name that nobody has yet has no row to write: who looks whether a name is free takes turns at one that is there.
+LOCK_NAMES = "UPDATE schema_meta SET value = value WHERE key = 'version'"
 
 
 def _team(row: Row) -> Team:
@@ -39,6 +41,11 @@ def find_by_name(tx: Tx, name: str) -> Team | None:
     """The newest team of this name, an active one before an archived one."""
     row = tx.one(FIND_BY_NAME, name=text_in(name))
     return None if row is None else _team(row)
+
+
+def lock_names(tx: Tx) -> None:
+    """Keep others who call this away until this use case is done, so that two cannot take one name."""
+    tx.run(LOCK_NAMES)
 
 
 def list_newest(tx: Tx, *, status: TeamStatus | None, before: pages.Key | None, limit: int) -> list[Team]:
