@@ -140,6 +140,19 @@ def test_prune_keeps_a_team_whose_file_says_that_it_is_in_use_again(li: Li, ops:
     assert list_events(ctx, action="prune") == []
 
 
+def test_prune_puts_on_record_a_team_whose_file_cannot_be_deleted(li: Li, ops: str, ctx: Context, home: Path):
+    archive(li, ctx)
+    beside = home / "teams" / f"{ops}.json.new"
+    beside.mkdir()  # which is no file, so that deleting it fails for everybody
+    answer = li("team", "prune", "--keep-days", "0")
+    assert (answer.code, "Kept" in answer.err) == (1, False)
+    assert "its file is still there" in answer.err
+    assert "Deleted 1 team." in answer.err
+    assert teams.list_teams(ctx) == []
+    (event,) = list_events(ctx, action="prune")
+    assert event.details["team_ids"] == [ops]
+
+
 def test_prune_asks_on_a_terminal(li: Li, ops: str, ctx: Context, monkeypatch):
     import io
 
@@ -169,6 +182,11 @@ def test_export_writes_what_the_database_knows_and_keeps_what_the_file_knows(
     (row,) = li("team", "export", "alpha", "--output", str(tmp_path / "out"), "--json").objects
     assert row["file"] == str(tmp_path / "out" / "9b42c6f39b52.json")
     assert len(json.loads(Path(row["file"]).read_text())["messages"]) == 4
+
+
+def test_the_path_of_an_export_does_not_steer_the_terminal(li: Li, ops: str, tmp_path: Path):
+    answer = li("team", "export", "--output", str(tmp_path / "a\x1b[31mred"))
+    assert (answer.code, "\x1b" in answer.out + answer.err) == (0, False)
 
 
 def test_export_is_how_files_come_out_of_the_database(li: Li, ctx: Context, home: Path):

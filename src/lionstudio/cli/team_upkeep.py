@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from lionstudio.cli.command import Call, WrongUsage
 from lionstudio.cli.operator import operator
+from lionstudio.cli.output import one_line
 from lionstudio.cli.team_rows import listed_object, print_message, team_table
 from lionstudio.domain.change import Change, Topic
 from lionstudio.domain.errors import DatabaseGone, Error
@@ -46,33 +47,43 @@ def prune_teams(call: Call) -> int:
         call.out.say("Nothing was deleted.")
         return 1
     gone: list[ListedTeam] = []
+    files_left: list[Team] = []
     try:
-        gone.extend(listed for listed in plan.teams if _prune_one(call, ctx, plan, listed.team))
+        gone.extend(listed for listed in plan.teams if _prune_one(call, ctx, plan, listed.team, files_left))
     finally:  # what is deleted is deleted, and has to be on record
         if gone:
             record_prune(ctx, plan, gone, actor=operator())
     call.out.say(f"Deleted {_teams_in_words(len(gone))}.")
-    return 0 if len(gone) == len(plan.teams) else 1
+    return 0 if len(gone) == len(plan.teams) and not files_left else 1
 
 
-def _prune_one(call: Call, ctx: Context, plan: TeamPrunePlan, team: Team) -> bool:
-    """Delete one team and its file, if neither changed since the plan was made."""
+def _prune_one(call: Call, ctx: Context, plan: TeamPrunePlan, team: Team, files_left: list[Team]) -> bool:
+    """Delete one team and its file, if neither changed since the plan was made; whether the database forgot it."""
+    is_gone = False
 
     def may_go(file: TeamFile) -> bool:
+        nonlocal is_gone
         # What only the file knows comes in first, so that a team that is in use again is seen to be.
         told = TeamTold(file.team, messages_in(file), file.says_status, is_primary=_files_are_primary(call))
         merge_team(ctx, told, actor=operator())
-        return prune_team(ctx, plan, team.id, actor=operator())
+        is_gone = prune_team(ctx, plan, team.id, actor=operator())
+        return is_gone
 
     try:
         found = team_files.find_file(call.settings.teams_folder, team.id)
         if found is None or found.file.team.id != team.id:
             is_gone = prune_team(ctx, plan, team.id, actor=operator())
         else:
-            is_gone = team_files.remove_file(found.path, may_go)
+            team_files.remove_file(found.path, may_go)
     except Error as error:
-        call.out.say(f"Kept {team.name!r}: {error.message}")
-        return False
+        if is_gone:
+            call.out.say(
+                f"{team.name!r} is deleted, but its file is still there and would bring it back: {error.message}"
+            )
+            files_left.append(team)
+        else:
+            call.out.say(f"Kept {team.name!r}: {error.message}")
+        return is_gone
     if not is_gone:
         call.out.say(f"Kept {team.name!r}: something happened to it since.")
     return is_gone
@@ -93,7 +104,7 @@ def export_teams(call: Call) -> int:
         if call.out.as_json:
             call.out.json({"id": team.id, "name": team.name, "file": path, "is_new": is_new})
         else:
-            call.out.say_data(path)
+            call.out.say_data(one_line(path))
     call.out.say(f"Wrote {_teams_in_words(len(chosen) - failed)} to {folder}.")
     return 1 if failed else 0
 

@@ -100,11 +100,13 @@ def holding(folder: str) -> Iterator[None]:
 
 
 def remove_file(path: str, may_go: Callable[[TeamFile], bool]) -> bool:
-    """Delete a team file, if it still may go once nobody else writes it; whether it is gone."""
+    """Delete a team file and what lies beside it, if it still may go once nobody else writes it; whether it is gone."""
     with _locked(path, fcntl.LOCK_EX) as descriptor:
         if not may_go(_read_whole(path, descriptor)):
             return False
         try:
+            with suppress(FileNotFoundError):
+                os.unlink(path + BESIDE)
             os.unlink(path)
         except OSError as error:
             raise _unavailable(path, "deleted", error) from error
