@@ -62,8 +62,8 @@ def restore(ctx: Context, file: str, backups: Path) -> Restored:
 
 
 @contextmanager
-def opened(path: str) -> Iterator[Context]:
-    db = open_database(path, create=False)
+def opened(path: str, *, create: bool = False) -> Iterator[Context]:
+    db = open_database(path, create=create)
     yield Context(db)
     db.close()
 
@@ -465,6 +465,27 @@ def test_a_damaged_database_is_restored_and_kept_as_it_was(sqlite_path: Path, tm
         done = restore(ctx, path, backups)
         assert done.safety is not None and not done.safety.verified and os.path.getsize(done.safety.path) > 100_000
         assert message_ids(ctx, "run-1") == ["m-1", "m-2", "m-3"]
+
+
+@pytest.mark.parametrize("table", ["changes", "exchange"])
+def test_a_database_that_cannot_tell_its_numbers_is_restored(sqlite_path: Path, backups: Path, table: str) -> None:
+    with opened(str(sqlite_path), create=True) as ctx:
+        fill(ctx)
+        path = back_up(ctx, backups / "copy.db")
+        for number in range(50):
+            append_message(ctx, line_of("run-1"), user_says("later", id=f"later-{number}"))
+        highest = newest_number(ctx)
+        with ctx.db.read() as tx:
+            root = tx.value("SELECT rootpage FROM sqlite_master WHERE name = :table", table=table)
+    with open(sqlite_path, "r+b") as file:
+        file.seek((root - 1) * 4096)
+        file.write(b"\xff" * 4096)
+    with opened(str(sqlite_path)) as ctx:
+        done = restore(ctx, path, backups)
+        assert done.safety is not None and not done.safety.verified
+        assert message_ids(ctx, "run-1") == ["m-1", "m-2", "m-3"]
+        assert all(read_changes(ctx, cursor).reload for cursor in range(highest + 1))
+        assert newest_number(ctx) > highest
 
 
 def test_a_backup_with_pages_of_another_size_is_restored(sqlite_ctx: Context, backups: Path) -> None:

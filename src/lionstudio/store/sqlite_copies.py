@@ -13,7 +13,7 @@ import apsw
 
 from lionstudio.domain.errors import DatabaseBusy, DatabaseDamaged
 from lionstudio.store.checks import list_broken_references, list_damage
-from lionstudio.store.copies import columns_of, read_numbers, require_same
+from lionstudio.store.copies import Numbers, columns_of, read_numbers, require_same
 from lionstudio.store.row_sums import read_plainly, sum_tables
 from lionstudio.store.sqlite import SqliteConnection, SqliteDialect, explain
 
@@ -21,12 +21,13 @@ TYPE_CHECKING = False  # not from `typing`: loading that takes as long as starti
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from lionstudio.store.copies import Numbers, OnRows
+    from lionstudio.store.copies import OnRows
     from lionstudio.store.row_sums import TableSum
 
 PAGES_AT_ONCE = 500
 RESTORE_PATIENCE = 30.0  # seconds to wait for the turn of whoever writes
 SEE_NOW = "SELECT 1 FROM schema_meta LIMIT 1"  # a read begins with its first statement
+OUT_OF_REACH = 1 << 40  # 34 years of a thousand a second; small enough to be exact in JSON after many restores
 SHOWN = 5  # sentences about what is wrong with a file
 
 
@@ -52,10 +53,10 @@ class SqliteCopies:
     def take(self, staged: str, settle: Callable[[Numbers], None], on_rows: OnRows) -> dict[str, TableSum]:
         with self._connected(writing=True) as live, self._connected(writing=False) as seen:
             with live.alone(patience=RESTORE_PATIENCE):
-                given = read_numbers(seen, self._dialect)
-                settle(given)
+                given = self._find_numbers(seen)
+                settle(given or _numbers_beyond(staged))
                 make_single_file(staged, page_size=live.raw.pragma("page_size"))
-                self._overwrite(live, staged, lambda: read_numbers(seen, self._dialect) == given, on_rows)
+                self._overwrite(live, staged, lambda: self._find_numbers(seen) == given, on_rows)
                 seen.begin_read()
                 seen.all(SEE_NOW, {})  # before anyone else writes
             found = _sums(seen, on_rows)
@@ -64,6 +65,12 @@ class SqliteCopies:
         with closing(SqliteConnection(staged, writing=False, synchronous="FULL")) as copy:
             require_same(found, _sums(copy, on_rows), what=f"The database {self._dialect.location}")
         return found
+
+    def _find_numbers(self, seen: SqliteConnection) -> Numbers | None:
+        try:
+            return read_numbers(seen, self._dialect)
+        except DatabaseDamaged:
+            return None
 
     def _overwrite(self, live: SqliteConnection, staged: str, nothing_new: Callable[[], bool], on_rows: OnRows) -> None:
         source = apsw.Connection(staged)
@@ -86,6 +93,13 @@ class SqliteCopies:
             yield connection
         finally:
             connection.close()
+
+
+def _numbers_beyond(staged: str) -> Numbers:
+    """Numbers that a database which is too damaged to tell its own has surely not reached."""
+    with closing(SqliteConnection(staged, writing=False, synchronous="FULL")) as copy:
+        known = read_numbers(copy, SqliteDialect(staged))
+    return Numbers(known.changes + OUT_OF_REACH, known.deliveries + OUT_OF_REACH)
 
 
 def stage(path: str, staged: str, on_rows: OnRows) -> None:
