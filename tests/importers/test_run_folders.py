@@ -23,8 +23,8 @@ from lionstudio.importers.run_folders import import_run_folders
 from lionstudio.services import branches, imports, messages, sessions
 from lionstudio.services.context import Context
 from lionstudio.store.open import open_database
-from lionstudio.store.rehearsal import rehearse
-from tests.factories import NOW, Clock
+from lionstudio.store.rehearsal import Rehearsal
+from tests.factories import NOW, Clock, start_run
 
 REAL = Path(__file__).parents[1] / "fixtures" / "run_folders"
 REAL_SESSION, REAL_BRANCH = "9a317728-4df6-4520-80ad-e45d7d382755", "c5e7062d-bedf-4206-acb1-cb9f97205fb1"
@@ -343,13 +343,39 @@ def test_trying_it_first_tells_what_then_happens_and_keeps_nothing(
     write_run(runs / "r2", branch("b", instruction("one"), instruction("two")), run_id="r2")  # resumes r1
     write_run(runs / "r3", branch("c", {**instruction("bad"), "content": float("nan")}), run_id="r3")
     write_run(runs / "r4", branch("d", instruction("four")), run_id="r4")
-    with rehearse(ctx.db) as trial:
-        rehearsed = import_run_folders(Context(trial, now=ctx.now), str(runs))
+    rehearsed = import_run_folders(Context(Rehearsal(ctx.db), now=ctx.now), str(runs))
     with ctx.db.read() as tx:
         tables = ("sessions", "messages", "progression_heads", "changes", "status_transitions")
         assert {tx.value(f"SELECT count(*) FROM {table}") for table in tables} == {0}
     assert rehearsed == import_run_folders(ctx, str(runs))
     assert counts(rehearsed) == (4, 2, 1, 3)
+
+
+def test_trying_it_first_knows_runs_that_go_on_with_each_other_through_others(ctx: Context, runs: Path) -> None:
+    one, two, three = (instruction(id, NOW + at) for at, id in enumerate(("one", "two", "three")))
+    write_run(runs / "r1", branch("b", one), run_id="r1", status="running")
+    write_run(runs / "r2", branch("b", one), branch("c", two), run_id="r2", status="completed")
+    write_run(runs / "r3", branch("c", two, three), run_id="r3")
+    write_run(runs / "r4", branch("c", two, three), run_id="r4")
+    rehearsed = import_run_folders(Context(Rehearsal(ctx.db), now=ctx.now), str(runs))
+    assert rehearsed == import_run_folders(ctx, str(runs))
+    assert counts(rehearsed) == (4, 1, 2, 3)
+
+
+def test_others_write_while_it_is_tried(ctx: Context, clock: Clock, location: str, runs: Path) -> None:
+    for number in range(3):
+        write_run(runs / f"r{number}", branch("b", instruction(f"m{number}")), run_id=f"r{number}")
+    other = open_database(location)
+
+    def write(done: int) -> None:
+        start_run(Context(other, now=clock), f"live-{done}")
+
+    try:
+        import_run_folders(Context(Rehearsal(ctx.db), now=clock), str(runs), step=write)
+    finally:
+        other.close()
+    with ctx.db.read() as tx:
+        assert tx.value("SELECT count(*) FROM sessions") == 3
 
 
 def test_two_imports_at_once_store_each_run_once(ctx: Context, clock: Clock, location: str, runs: Path) -> None:

@@ -16,6 +16,8 @@ from lionstudio.importers.show_folders import ShowImport, import_show_folders
 from lionstudio.services import shows
 from lionstudio.services.context import Context
 from lionstudio.store import changes
+from lionstudio.store.open import open_database
+from lionstudio.store.rehearsal import Rehearsal
 from tests.factories import NOW, Clock, start_run
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "shows"
@@ -440,3 +442,19 @@ def test_a_run_that_no_database_could_hold_is_no_run(ctx: Context, root: Path, r
     make_play(root / "show", status="merged", session_id=run)
     assert bring_in(ctx, root).report.problems == ()
     assert shows.get_play(ctx, "show", "one").session_id is None
+
+
+def test_trying_it_first_tells_what_then_happens_and_waits_for_no_writer(ctx: Context, location: str, root: Path):
+    for name in ("one", "two"):
+        make_play(make_plan(root / name), status="running")
+    before = everything(ctx)
+    other = open_database(location)
+    try:
+        with other.write() as tx:  # somebody else writes all the while
+            tx.run("INSERT INTO schema_meta (key, value) VALUES ('busy', '1')")
+            rehearsed = bring_in(Context(Rehearsal(ctx.db), now=ctx.now), root)
+    finally:
+        other.close()
+    assert everything(ctx) == before
+    assert rehearsed == bring_in(ctx, root)
+    assert rehearsed.report.counts["shows added"] == 2

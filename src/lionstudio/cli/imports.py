@@ -31,20 +31,20 @@ def import_database(call: Call) -> int:
 
     file = os.path.abspath(os.path.expanduser(call.args.file))
     # First the file: no database is made for one that cannot be read.
-    with open_foreign(file) as source, _target(call) as ctx, call.out.progress("Runs") as step:
+    with open_foreign(file) as source, _target(call, whole=True) as ctx, call.out.progress("Runs") as step:
         report = import_lionagi_db(ctx, source, shows_root=call.settings.shows_folder, step=step)
     return _tell(call, report)
 
 
 @contextmanager
-def _target(call: Call) -> Iterator[Context]:
+def _target(call: Call, *, whole: bool = False) -> Iterator[Context]:
     """The database to bring things into; for a dry run one that keeps nothing."""
     if not call.args.dry_run:
         yield call.ctx_made
         return
     from lionstudio.services.rehearsal import open_rehearsal
 
-    with open_rehearsal(call.settings) as ctx:
+    with open_rehearsal(call.settings, whole=whole) as ctx:
         yield ctx
 
 

@@ -3,7 +3,8 @@
 import os
 import stat
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 from lionstudio.domain.errors import InvalidContent, NotFound, SessionNotFound
@@ -42,6 +43,27 @@ class _Run(NamedTuple):
     times: FileTimes
 
 
+class _Kin:
+    """Which run folders go on with each other: those with a session or a branch in common, directly or through others.
+
+    Only their names are kept, because what they hold may be large.
+    """
+
+    def __init__(self) -> None:
+        self._groups: dict[str, dict[str, list[str]]] = {}  # by the ids in it: the ids of each of its folders
+
+    def join(self, folder: str, found: SessionImport) -> tuple[str, ...]:
+        """Add a folder; those before it of its group, in their order."""
+        ids = [found.session.id, *(part.branch.id for part in found.branches)]
+        group: dict[str, list[str]] = {}
+        for id in ids:
+            group |= self._groups.get(id, {})
+        earlier = tuple(sorted(group))
+        group[folder] = ids
+        self._groups |= {id: group for ids in group.values() for id in ids}
+        return earlier
+
+
 def import_run_folders(ctx: Context, root: str, *, step: Step = lambda done: None) -> ImportReport:
     """Bring in every run under a folder, or the one run that the folder itself is; raises NotFound.
 
@@ -52,6 +74,13 @@ def import_run_folders(ctx: Context, root: str, *, step: Step = lambda done: Non
     folders = _list_folders(root, problems)
     places: dict[str, str] = {}
     held: dict[str, set[str]] = {}  # which branches each session has
+    kin = _Kin()
+
+    def read_again(earlier: Iterable[str]) -> Iterator[SessionImport]:
+        for folder in earlier:
+            found = _import_of(ctx, folder, held, [])
+            if found is not None:
+                yield found
 
     def read() -> Iterator[SessionImport]:
         for number, folder in enumerate(folders):
@@ -59,7 +88,7 @@ def import_run_folders(ctx: Context, root: str, *, step: Step = lambda done: Non
             found = _import_of(ctx, folder, held, problems)
             if found is not None:
                 places.setdefault(found.session.id, folder)
-                yield found
+                yield found._replace(earlier=partial(read_again, kin.join(folder, found)))
 
     imported = import_sessions(ctx, read())
     problems += [Problem(places[problem.session_id], problem.message) for problem in imported.problems]

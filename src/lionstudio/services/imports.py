@@ -1,6 +1,6 @@
 """Whole sessions at once: what importers hand over, stored in bulk, again and again without harm."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from lionstudio.domain.change import Topic
@@ -31,6 +31,7 @@ from lionstudio.services.import_parts import (
 )
 from lionstudio.services.sessions import find_locked, known_session
 from lionstudio.store import branches, imports, messages, progressions, sessions
+from lionstudio.store.rehearsal import is_rehearsal
 from lionstudio.store.transaction import Tx
 
 __all__ = ["BranchImport", "ImportProblem", "Imported", "SessionImport", "import_messages", "import_sessions"]
@@ -46,6 +47,7 @@ class SessionImport(NamedTuple):
     session: Session
     branches: Sequence[BranchImport]
     known_by_branch: bool = False  # it goes on with the session that has one of its branches, whatever its own id
+    earlier: Callable[[], Iterable["SessionImport"]] = tuple  # reads again those before it that it may go on with
 
 
 class ImportProblem(NamedTuple):
@@ -84,7 +86,7 @@ def import_sessions(ctx: Context, found: Iterable[SessionImport]) -> Imported:
     running and its source says how it ended. A session that cannot be stored is left out whole and becomes a problem.
     """
     total = NOTHING
-    for batch in _batches(found):
+    for batch in _batches(found, 1 if is_rehearsal(ctx.db) else ROWS_AT_ONCE):
         total = total.plus(_import_batch(ctx, batch))
     return total
 
@@ -99,13 +101,13 @@ def import_messages(ctx: Context, found: Iterable[MessageDraft]) -> int:
     return added
 
 
-def _batches(found: Iterable[SessionImport]) -> Iterator[list[SessionImport]]:
+def _batches(found: Iterable[SessionImport], rows_at_once: int) -> Iterator[list[SessionImport]]:
     batch: list[SessionImport] = []
     rows = 0
     for one in found:
         batch.append(one)
         rows += 1 + sum(len(part.messages) for part in one.branches)
-        if rows >= ROWS_AT_ONCE:
+        if rows >= rows_at_once:
             yield batch
             batch, rows = [], 0
     if batch:
@@ -133,10 +135,27 @@ def _import_batch(ctx: Context, batch: Sequence[SessionImport]) -> Imported:
 @again_if_undone
 def _store(ctx: Context, batch: Sequence[SessionImport]) -> Imported:
     total = NOTHING
+    # A rehearsal has forgotten those before. They are read before others have to wait for it.
+    forgotten = [again for one in batch for again in one.earlier()] if is_rehearsal(ctx.db) else []
     with ctx.db.write() as tx:
+        for again in forgotten:
+            _repeat(ctx, tx, again)
         for one in batch:
             total = total.plus(_import_one(ctx, tx, one))
     return total
+
+
+def _repeat(ctx: Context, tx: Tx, one: SessionImport) -> None:
+    """Import a session that was counted before, or was a problem before."""
+    tx.connection.savepoint()
+    try:
+        _import_one(ctx, tx, one)
+    except Unavailable:
+        raise
+    except Error:
+        tx.connection.rollback_to_savepoint()
+    else:
+        tx.connection.release()
 
 
 def _import_one(ctx: Context, tx: Tx, one: SessionImport) -> Imported:

@@ -11,6 +11,7 @@ from lionstudio.services.context import Context, again_if_undone
 from lionstudio.services.sessions import find_locked
 from lionstudio.services.shows import store_play
 from lionstudio.store import sessions, shows
+from lionstudio.store.rehearsal import is_rehearsal
 from lionstudio.store.texts import text_in
 from lionstudio.store.transaction import Tx
 
@@ -47,10 +48,13 @@ class _Comparison(NamedTuple):
 
 @again_if_undone
 def sync_show(ctx: Context, disk: ShowOnDisk) -> Synced:
-    """Store what the files of a show say; raises Unavailable. Where they say nothing new, nothing is written."""
+    """Store what the files of a show say; raises Unavailable. Where they say nothing new, nothing is written.
+
+    A rehearsal only compares: no show depends on another, and who only looks needs no right to write.
+    """
     with ctx.db.read() as tx:
         compared = _compare(ctx, tx, disk, shows.find(tx, disk.topic))
-    if _differences(compared):
+    if _differences(compared) and not is_rehearsal(ctx.db):
         with ctx.db.write() as tx:
             known = shows.find(tx, disk.topic, lock=True)
             compared = _compare(ctx, tx, disk, known, lock=True)
