@@ -29,9 +29,10 @@ VARIANT = dict(zip("0123456789abcdef", "89ab" * 4, strict=True))  # a random dig
 
 
 def new_id() -> str:
-    """A random UUID that sorts by its time (version 7): new rows go to the end of every index."""
-    at, random = f"{time.time_ns() // 1_000_000:012x}", os.urandom(10).hex()
-    return f"{at[:8]}-{at[8:]}-7{random[:3]}-{VARIANT[random[3]]}{random[4:7]}-{random[7:19]}"
+    """A random UUID that sorts by its time (version 7), to a quarter of a microsecond: new rows go to the end."""
+    milliseconds, rest = divmod(time.time_ns(), 1_000_000)
+    at, random = f"{milliseconds:012x}{rest * 4096 // 1_000_000:03x}", os.urandom(8).hex()
+    return f"{at[:8]}-{at[8:12]}-7{at[12:]}-{VARIANT[random[0]]}{random[1:4]}-{random[4:]}"
 
 
 def new_line(session_id: str | None = None) -> Line:
