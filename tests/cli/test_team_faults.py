@@ -268,3 +268,14 @@ def test_a_watcher_of_a_team_that_is_deleted_ends(li: Li, ops: str, ctx: Context
     os.unlink(next(Path(os.environ["LIONAGI_HOME"], "teams").iterdir()))
     teams.delete_team(ctx, ops, actor="ana")
     assert watcher.wait(20) == 0
+
+
+def test_a_team_whose_file_is_broken_is_refused_by_the_name_of_the_file(li: Li, home: Path) -> None:
+    li("team", "create", "crew", "ana")
+    (path,) = (home / "teams").glob("*.json")
+    path.write_text("{")
+    for words in (("send", "crew", "hello", "--from", "ana"), ("members", "crew", "--add", "bob")):
+        answer = li("team", *words)
+        assert answer.code != 0
+        assert str(path) in answer.err
+    assert path.read_text() == "{"

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 
-from lionstudio.domain.errors import AlreadyExists, DatabaseGone, Error, Unavailable
+from lionstudio.domain.errors import AlreadyExists, Conflict, DatabaseGone, Error, InvalidContent, Unavailable
 from lionstudio.domain.team import Team, TeamMessage, TeamStatus, require_team_move
 from lionstudio.domain.team_files import (
     TeamFile,
@@ -182,9 +182,16 @@ class FileTeams:
         found = self._find(typed)
         if found.path:
             return found
-        with suppress(AlreadyExists):  # somebody did the same in this moment
+        path = team_files.path_of(self._folder, found.file.team.id)
+        with suppress(AlreadyExists):  # somebody did the same in this moment, or what is there cannot be read
             team_files.create_file(self._folder, found.file)
-        return team_files.find_file(self._folder, found.file.team.id) or found
+        try:
+            return team_files.Found(path, team_files.read_file(path))
+        except InvalidContent as error:
+            raise Conflict(
+                f"The team file {path} cannot be used. {error.message}",
+                hint=f"Mend it, or move it away and type: li team export {found.file.team.id}",
+            ) from error
 
     def _not_found(self, typed: str, ctx: Context | None) -> Error:
         from lionstudio.services.team_list import list_names, no_team

@@ -63,9 +63,14 @@ def change_file(path: str, change: Callable[[TeamFile], TeamFile], *, sync: bool
     return after
 
 
+def path_of(folder: str, team_id: str) -> str:
+    """Where we put the file of a team."""
+    return os.path.join(folder, file_name_of(team_id))
+
+
 def create_file(folder: str, file: TeamFile) -> str:
     """Write a new team file; its path. Raises AlreadyExists if the team has one."""
-    path = os.path.join(folder, file_name_of(file.team.id))
+    path = path_of(folder, file.team.id)
     content = render_team_file(file).encode()
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
@@ -118,7 +123,7 @@ def find_file(folder: str, typed: str) -> Found | None:
 
     Of several teams with one name the one in use is meant, then the newest.
     """
-    direct = os.path.join(folder, file_name_of(typed))
+    direct = path_of(folder, typed)
     if os.path.exists(direct):
         with suppress(InvalidContent):
             found = Found(direct, read_file(direct))
