@@ -7,12 +7,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from lionstudio.services.context import Context
 from lionstudio.store.database import Database
 from lionstudio.store.open import open_database
 from tests.factories import Clock
 from tests.postgres_server import PostgresServer
+
+# How fast an example is made or run says something about the load of the machine only.
+settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("unhurried")
 
 
 @pytest.fixture(scope="session")
