@@ -112,7 +112,7 @@ def test_a_show_comes_in_with_everything_its_files_say(ctx: Context, ledger: Pat
         started_at=1789990000.5,
         ended_at=1789994400.0,
         exit_code=0,
-        worktree="/work/trees/ledger-schema",
+        worktree="/srv/trees/ledger-schema",
         branch="show/ledger/schema",
         merge_sha="0f1e2d3c",
         merged_at=1789994500.0,
