@@ -1,6 +1,7 @@
 """Every command there is, with its options. What it does is in the function it names."""
 
 from collections.abc import Callable, Iterable, Mapping
+from importlib import import_module
 from typing import Any
 
 from lionstudio.cli.command import Command, Option
@@ -23,40 +24,14 @@ def _flag(name: str, help: str) -> Option:
     return _option(name, action="store_true", help=help)
 
 
-def _statuses() -> Iterable[str]:
-    from lionstudio.domain.session import SessionStatus
+def _words(module: str, vocabulary: str) -> Callable[[], Iterable[str]]:
+    """The words of a vocabulary of the domain, which is loaded when they are asked for."""
 
-    return SessionStatus
+    def load() -> Iterable[str]:
+        words: Iterable[str] = getattr(import_module(f"lionstudio.domain.{module}"), vocabulary)
+        return words
 
-
-def _kinds() -> Iterable[str]:
-    from lionstudio.domain.session import InvocationKind
-
-    return InvocationKind
-
-
-def _sources() -> Iterable[str]:
-    from lionstudio.domain.session import SourceKind
-
-    return SourceKind
-
-
-def _healths() -> Iterable[str]:
-    from lionstudio.domain.health import Health
-
-    return Health
-
-
-def _views() -> Iterable[str]:
-    from lionstudio.domain.session_list import View
-
-    return View
-
-
-def _sorts() -> Iterable[str]:
-    from lionstudio.domain.session_list import Sort
-
-    return Sort
+    return load
 
 
 DB = _option("--db", metavar="PLACE", help="a database file or postgresql:// address, instead of LIONAGI_DB")
@@ -64,21 +39,23 @@ JSON = _flag("--json", "one JSON object a line, for programs")
 YES = _flag("--yes", "do it without asking; in a pipe nothing is asked anyway")
 DRY_RUN = _flag("--dry-run", "only say what would be done")
 LIMIT = _option("--limit", type=int, default=50, metavar="N", help="at most so many (default: 50)")
-STATUS = _option("--status", metavar="STATUS", words=_statuses, help="only runs in this status")
+STATUS = _option(
+    "--status", metavar="STATUS", words=_words("session", "SessionStatus"), help="only runs in this status"
+)
 RUN = _option("run", metavar="RUN", help="the id of a run, the beginning of one, or its name")
 RUNS = _option("runs", metavar="RUN", nargs="+", help="ids of runs, beginnings of ids, or names")
 SINCE = _option("--since", metavar="AGE", help="only what was created since then: 30m, 12h, 7d, or a date")
 FILTERS = (
     STATUS,
-    _option("--kind", metavar="KIND", words=_kinds, help="only runs of this kind"),
-    _option("--source", metavar="SOURCE", words=_sources, help="only runs from there"),
-    _option("--health", metavar="HEALTH", words=_healths, help="only runs that are doing so"),
+    _option("--kind", metavar="KIND", words=_words("session", "InvocationKind"), help="only runs of this kind"),
+    _option("--source", metavar="SOURCE", words=_words("session", "SourceKind"), help="only runs from there"),
+    _option("--health", metavar="HEALTH", words=_words("health", "Health"), help="only runs that are doing so"),
     _option("--agent", metavar="NAME", help="only runs of this agent"),
     _option("--playbook", metavar="NAME", help="only runs of this playbook"),
     _option("--show", metavar="TOPIC", help="only runs of this show"),
     SINCE,
     _option("--search", metavar="WORDS", help="only runs with these words in their names"),
-    _option("--view", metavar="VIEW", words=_views, help="only runs of this view"),
+    _option("--view", metavar="VIEW", words=_words("session_list", "View"), help="only runs of this view"),
 )
 TEAM = _option("team", metavar="TEAM", help="the name or the id of a team, or the beginning of an id")
 OWN_TEAM = _option("team", metavar="TEAM", nargs="?", help="the name or the id of a team (default: LIONAGI_TEAM)")
@@ -92,7 +69,13 @@ _TABLE: Iterable[tuple[str, str, str, tuple[Option, ...], str]] = (
         "List runs: those that run first, then the newest.",
         (
             *FILTERS,
-            _option("--sort", metavar="ORDER", default="active", words=_sorts, help="the order (default: active)"),
+            _option(
+                "--sort",
+                metavar="ORDER",
+                default="active",
+                words=_words("session_list", "Sort"),
+                help="the order (default: active)",
+            ),
             _option("--cursor", metavar="CURSOR", help="where the next page begins, as the last one said"),
             LIMIT,
             JSON,
