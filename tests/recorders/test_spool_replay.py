@@ -278,6 +278,8 @@ print(run.session_id)
     ended = run_agent(script, sqlite_path)
     assert ended.returncode == 0, ended.stderr
     assert ended.stderr.count("Messages are being lost") == 1
+    assert ended.stderr.count("cannot be written either: messages wait in memory only.") == 1
+    assert "8 of this run's messages are not in the database" in ended.stderr
     session = get_session(sqlite_ctx, ended.stdout.strip())
     assert [text[0] for text in said(sqlite_ctx, session.id)] == ["0", "1"]
     assert (session.status, session.messages_lost) == ("completed", 8)

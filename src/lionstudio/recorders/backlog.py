@@ -69,6 +69,11 @@ class Backlog:
             self.waiting = False
 
     @property
+    def in_memory(self) -> bool:
+        """Whether the disk refused something that waits."""
+        return bool(self._memory)
+
+    @property
     def rejected(self) -> Path | None:
         """The file that keeps what the database refused for good, if it refused anything."""
         return None if self._file is None else self._file.rejected

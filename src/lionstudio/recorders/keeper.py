@@ -85,6 +85,8 @@ class Keeper:
             return
         if not self._backlog.add(record(), self._folder):
             self.say("lost", "Messages are being lost: neither the database nor the disk nor memory takes them.")
+        elif self._backlog.in_memory:
+            self.say("memory", f"{self._settings.spool} cannot be written either: messages wait in memory only.")
         self._start_helper()
 
     def finish(self, *, patience: float | None = None) -> None:
@@ -184,6 +186,9 @@ class Keeper:
             return
         try:
             count_lost(self.ctx, self._session_id, lost)
+            self.say(
+                "not stored", f"{lost:,} of this run's messages are not in the database, which says so on the run."
+            )
         except Exception:  # noqa: BLE001  the database is still away
             self._backlog.add_lost(lost)
             self.say("lost", f"{lost} messages of this run are lost.")
