@@ -11,7 +11,7 @@ import pytest
 
 from lionstudio.domain.errors import DatabaseBusy, NewerDatabase
 from lionstudio.services.context import Context
-from lionstudio.store import sqlite
+from lionstudio.store import sqlite, sqlite_turn
 from lionstudio.store.dialect import Connection, Dialect
 from lionstudio.store.migrate import FOLDER, Migration, create_or_upgrade, load_migrations
 from lionstudio.store.open import is_postgres, open_database
@@ -99,7 +99,7 @@ def test_an_upgrade_keeps_the_data_and_leaves_a_backup(location: str, tmp_path: 
 def test_a_backup_holds_what_was_there_before_whoever_upgrades_in_the_same_moment(
     sqlite_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite, "BUSY_SECONDS", 0.2)
+    monkeypatch.setattr(sqlite_turn, "BUSY_SECONDS", 0.2)
     open_database(str(sqlite_path)).close()
     steps = [*load_migrations(dialect_at(str(sqlite_path))), ADDED]
 

@@ -17,9 +17,9 @@ DEADLINE = 60.0
 # Put before a script, it makes an agent give up early: the defaults are far too patient for a test.
 IMPATIENT = """
 from lionstudio.recorders import keeper
-from lionstudio.store import sqlite
+from lionstudio.store import sqlite_turn
 keeper.BUSY_PATIENCE = keeper.LEAVING_PATIENCE = keeper.RETRY_EVERY = 0.1
-sqlite.BUSY_SECONDS = 0.05
+sqlite_turn.BUSY_SECONDS = 0.05
 """
 
 LOCKER = """

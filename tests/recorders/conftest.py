@@ -8,7 +8,7 @@ import pytest
 from lionstudio.recorders import keeper
 from lionstudio.services.context import Context, open_context
 from lionstudio.settings import load_settings
-from lionstudio.store import sqlite
+from lionstudio.store import sqlite_turn
 
 
 @pytest.fixture
@@ -32,4 +32,4 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Recorders of this process give up early."""
     for name in ("BUSY_PATIENCE", "LEAVING_PATIENCE", "RETRY_EVERY"):
         monkeypatch.setattr(keeper, name, 0.1)
-    monkeypatch.setattr(sqlite, "BUSY_SECONDS", 0.05)
+    monkeypatch.setattr(sqlite_turn, "BUSY_SECONDS", 0.05)

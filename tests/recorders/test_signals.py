@@ -90,8 +90,8 @@ def test_a_signal_while_the_database_is_locked_is_not_forgotten(
 ) -> None:
     script = """
     import sys, threading, time, lionstudio
-    from lionstudio.store import sqlite
-    sqlite.BUSY_SECONDS = 1.0
+    from lionstudio.store import sqlite_turn
+    sqlite_turn.BUSY_SECONDS = 1.0
     def tell_when_it_waits():
         while "_wait_for_others" not in functions(sys._current_frames()[threading.main_thread().ident]):
             time.sleep(0.001)

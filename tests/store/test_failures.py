@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lionstudio.domain.errors import DatabaseBusy, DatabaseFull
-from lionstudio.store import sqlite
+from lionstudio.store import sqlite_turn
 from lionstudio.store.database import Database
 from lionstudio.store.open import open_database
 from lionstudio.store.sqlite_turn import WriteTurn
@@ -69,7 +69,7 @@ def test_a_log_that_cannot_be_emptied_makes_no_commit_fail(sqlite_path: Path) ->
 def test_a_busy_write_leaves_no_file_open(
     file_db: Database, sqlite_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite, "BUSY_SECONDS", 0.01)
+    monkeypatch.setattr(sqlite_turn, "BUSY_SECONDS", 0.01)
     turn = WriteTurn(str(sqlite_path))
     assert turn.take(patience=0.0)
     before = len(os.listdir("/proc/self/fd"))

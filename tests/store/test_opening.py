@@ -19,7 +19,7 @@ from lionstudio.domain.errors import (
 from lionstudio.services.context import Context, open_context
 from lionstudio.services.messages import append_message
 from lionstudio.settings import load_settings
-from lionstudio.store import sqlite
+from lionstudio.store import sqlite_connection, sqlite_turn
 from lionstudio.store.open import open_database
 from lionstudio.store.postgres import PostgresDialect
 from tests.factories import line_of, start_run, user_says
@@ -132,7 +132,7 @@ def test_twenty_processes_may_create_one_database_at_once(tmp_path: Path) -> Non
 def test_a_database_locked_by_another_process_is_busy_and_says_so_in_our_words(
     sqlite_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite, "BUSY_SECONDS", 1.0)
+    monkeypatch.setattr(sqlite_turn, "BUSY_SECONDS", 1.0)
     db = open_database(str(sqlite_path))
     ctx = Context(db)
     start_run(ctx)
@@ -272,10 +272,10 @@ def test_the_log_of_a_busy_database_stays_small(sqlite_path: Path) -> None:
         for number in range(300):
             append_message(ctx, line_of("run-1"), user_says(f"{number} " * 25_000, id=f"m{number % 3}"))
     wal = sqlite_path.with_name("state.db-wal")
-    assert wal.stat().st_size > sqlite.WAL_LIMIT
-    for number in range(sqlite.WAL_LOOK_AFTER_FAILURE):
+    assert wal.stat().st_size > sqlite_connection.WAL_LIMIT
+    for number in range(sqlite_connection.WAL_LOOK_AFTER_FAILURE):
         append_message(ctx, line_of("run-1"), user_says("y", id=f"n{number}"))
-    wait_until(lambda: wal.stat().st_size < sqlite.WAL_LIMIT)
+    wait_until(lambda: wal.stat().st_size < sqlite_connection.WAL_LIMIT)
     db.close()
 
 

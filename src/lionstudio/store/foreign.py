@@ -2,28 +2,19 @@
 
 import os
 import stat
-import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
-from urllib.parse import quote
 
 import apsw
 
 from lionstudio.domain.errors import DatabaseDamaged, DatabaseGone, Error, InvalidRequest
 from lionstudio.domain.json_text import to_json
-from lionstudio.store.sqlite import (
-    APPLICATION_ID,
-    APPLICATION_ID_AT,
-    HEADER_SIZE,
-    MAGIC,
-    WAL_VERSION,
-    WRITE_VERSION_AT,
-    explain,
-)
+from lionstudio.store.sqlite_errors import explain
+from lionstudio.store.sqlite_file import has_log, is_database, is_ours, read_header, unwritten
+from lionstudio.store.sqlite_turn import BUSY_SECONDS
 
 PAGE = 500  # rows a statement; each is fetched whole
-BUSY_MILLISECONDS = 5_000
 ForeignRow = Mapping[str, Any]
 
 LIST_TABLES = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
@@ -160,23 +151,22 @@ def _connect(path: str) -> apsw.Connection:
     """A connection that sees one moment of the file, and leaves nothing behind."""
     _require_file(path)
     try:
-        header = _read_header(path)
-        if not header.startswith(MAGIC):
+        header = read_header(path)
+        if not is_database(header):
             raise DatabaseDamaged(f"{path} is not an SQLite database.", hint="Name the state.db of lionagi.")
-        if struct.unpack_from(">I", header, APPLICATION_ID_AT)[0] == APPLICATION_ID:
+        if is_ours(header):
             raise InvalidRequest(
                 f"{path} is a database of Lion Studio already.", hint=f"To look into it: li state ls --db {path}"
             )
         # A file with a log whose last user is gone has no log beside it. SQLite makes one to read it, and only a
         # connection that might write takes it away again.
-        clean = header[WRITE_VERSION_AT] == WAL_VERSION and not os.path.exists(f"{path}-wal")
+        clean = has_log(header) and not os.path.exists(f"{path}-wal")
         try:
             return _begin(path, apsw.SQLITE_OPEN_READWRITE if clean else apsw.SQLITE_OPEN_READONLY)
         except (apsw.CantOpenError, apsw.ReadOnlyError):  # the folder may only be read
             if not clean:
                 raise
-            uri = f"file:{quote(path)}?immutable=1"
-            return _begin(uri, apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+            return _begin(unwritten(path), apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
     except apsw.Error as error:
         raise _explained(error, path) from error
 
@@ -184,7 +174,7 @@ def _connect(path: str) -> apsw.Connection:
 def _begin(name: str, flags: int) -> apsw.Connection:
     connection = apsw.Connection(name, flags=flags)
     try:
-        connection.set_busy_timeout(BUSY_MILLISECONDS)
+        connection.set_busy_timeout(int(1000 * BUSY_SECONDS))
         connection.execute("PRAGMA query_only = ON")
         connection.execute("BEGIN")
         connection.execute(LIST_TABLES).fetchall()  # only now is the moment chosen
@@ -192,15 +182,6 @@ def _begin(name: str, flags: int) -> apsw.Connection:
         connection.close()
         raise
     return connection
-
-
-def _read_header(path: str) -> bytes:
-    """The first bytes, read through SQLite: closing another descriptor of a file of ours would drop its locks."""
-    connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
-    try:
-        return connection.read("main", 0, 0, HEADER_SIZE)[1]
-    finally:
-        connection.close()
 
 
 def _require_file(path: str) -> None:

@@ -11,7 +11,8 @@ from lionstudio.store.dialect import Dialect, Row
 from lionstudio.store.postgres import PostgresConnection, explain
 from lionstudio.store.row_copies import stored_alike, write_all
 from lionstudio.store.row_sums import PIECE, TableSum, quoted, read_plainly, select_columns, sum_tables
-from lionstudio.store.sqlite import SqliteConnection, SqliteDialect
+from lionstudio.store.sqlite import SqliteDialect
+from lionstudio.store.sqlite_connection import SqliteConnection
 
 # The server hears nothing while the last backup is made and the copy compared; that takes as long as they are large.
 PATIENCE = "SET LOCAL lock_timeout = '30s'; SET LOCAL idle_in_transaction_session_timeout = 0"

@@ -13,8 +13,10 @@ from lionstudio.store.encoding import json_in
 from lionstudio.store.maintenance import IDS
 from lionstudio.store.migrate import read_meta
 from lionstudio.store.row_sums import PIECE, TableSum, quoted, select_columns
-from lionstudio.store.sqlite import SqliteConnection, SqliteDialect, explain
+from lionstudio.store.sqlite import SqliteDialect
+from lionstudio.store.sqlite_connection import SqliteConnection
 from lionstudio.store.sqlite_copies import make_single_file
+from lionstudio.store.sqlite_errors import explain
 
 TYPE_CHECKING = False  # not from `typing`: loading that takes as long as starting Python
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ to its place would leave whoever has it open with a file that no longer has a na
 from __future__ import annotations
 
 import os
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing
 
 import apsw
 
@@ -15,11 +15,14 @@ from lionstudio.domain.errors import DatabaseBusy, DatabaseDamaged
 from lionstudio.store.checks import list_broken_references, list_damage
 from lionstudio.store.copies import Numbers, columns_of, read_numbers, require_same
 from lionstudio.store.row_sums import read_plainly, sum_tables
-from lionstudio.store.sqlite import SqliteConnection, SqliteDialect, explain
+from lionstudio.store.sqlite import SqliteDialect
+from lionstudio.store.sqlite_connection import SqliteConnection
+from lionstudio.store.sqlite_errors import explain
+from lionstudio.store.sqlite_file import unwritten
 
 TYPE_CHECKING = False  # not from `typing`: loading that takes as long as starting Python
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from lionstudio.store.copies import OnRows
     from lionstudio.store.row_sums import TableSum
@@ -38,20 +41,21 @@ class SqliteCopies:
         self._dialect = dialect
 
     def write(self, path: str, on_rows: OnRows) -> dict[str, TableSum]:
-        with self._connected(writing=False) as source:
+        with closing(self._dialect.connect(writing=False)) as source:
             source.begin_read()
             source.all(SEE_NOW, {})
-            _copy_pages(source.raw, path, on_rows)
+            copy_pages(source.raw, path, on_rows)
             found = _sums(source, on_rows)
         make_single_file(path)
         return found
 
     def salvage(self, path: str, on_rows: OnRows) -> None:
-        with self._connected(writing=False) as source:
-            _copy_pages(source.raw, path, on_rows)
+        with closing(self._dialect.connect(writing=False)) as source:
+            copy_pages(source.raw, path, on_rows)
 
     def take(self, staged: str, settle: Callable[[Numbers], None], on_rows: OnRows) -> dict[str, TableSum]:
-        with self._connected(writing=True) as live, self._connected(writing=False) as seen:
+        connect = self._dialect.connect
+        with closing(connect(writing=True)) as live, closing(connect(writing=False)) as seen:
             with live.alone(patience=RESTORE_PATIENCE):
                 given = self._find_numbers(seen)
                 settle(given or _numbers_beyond(staged))
@@ -60,8 +64,7 @@ class SqliteCopies:
                 seen.begin_read()
                 seen.all(SEE_NOW, {})  # before anyone else writes
             found = _sums(seen, on_rows)
-            with suppress(apsw.Error):  # the log has grown by the whole copy; the next writers empty it otherwise
-                live.raw.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+            live.empty_log_beside_others()  # it has grown by the whole copy
         with closing(SqliteConnection(staged, writing=False, synchronous="FULL")) as copy:
             require_same(found, _sums(copy, on_rows), what=f"The database {self._dialect.location}")
         return found
@@ -85,15 +88,6 @@ class SqliteCopies:
         finally:
             source.close()
 
-    @contextmanager
-    def _connected(self, *, writing: bool) -> Iterator[SqliteConnection]:
-        connection = self._dialect.connect(writing=writing)
-        assert isinstance(connection, SqliteConnection)
-        try:
-            yield connection
-        finally:
-            connection.close()
-
 
 def _numbers_beyond(staged: str) -> Numbers:
     """Numbers that a database which is too damaged to tell its own has surely not reached."""
@@ -108,7 +102,7 @@ def stage(path: str, staged: str, on_rows: OnRows) -> None:
     try:
         source = _open_to_read(path)
         try:
-            _copy_pages(source, staged, on_rows)
+            copy_pages(source, staged, on_rows)
         finally:
             source.close()
     except apsw.Error as error:
@@ -155,7 +149,8 @@ def _sums(connection: SqliteConnection, on_rows: OnRows) -> dict[str, TableSum]:
     return sum_tables(columns_of(connection), read_plainly(connection), on_rows)
 
 
-def _copy_pages(source: apsw.Connection, path: str, on_rows: OnRows) -> None:
+def copy_pages(source: apsw.Connection, path: str, on_rows: OnRows) -> None:
+    """Copy a live database into the file at `path`, as of one moment."""
     try:
         copy = apsw.Connection(path)
         try:
@@ -181,7 +176,5 @@ def _open_to_read(path: str) -> apsw.Connection:
         if os.path.exists(f"{path}-wal"):
             raise
         # A file that was in use with a log, without its log and where none can be made: nobody writes it.
-        name = os.path.abspath(path).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
-        flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-        connection = apsw.Connection(f"file:{name}?immutable=1", flags=flags)
+        connection = apsw.Connection(unwritten(path), flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
     return connection

@@ -18,6 +18,7 @@ TYPE_CHECKING = False  # not from `typing`: loading that takes as long as starti
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+BUSY_SECONDS = 5.0  # that one waits for whoever writes, before an error says so
 SLOWEST_LOOK = 0.012  # seconds between two looks of one who has just come; who has waited longer looks more often
 FASTEST_LOOK = 0.001
 FIRST_IN_LINE_LOOK = 0.0003  # and longer while the turn is held for long

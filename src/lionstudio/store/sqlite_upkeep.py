@@ -7,7 +7,8 @@ import apsw
 from lionstudio.domain.errors import DatabaseFull
 from lionstudio.store.dialect import Connection
 from lionstudio.store.figures import Checkpointed, Figures
-from lionstudio.store.sqlite import SqliteConnection
+from lionstudio.store.sqlite_connection import SqliteConnection
+from lionstudio.store.sqlite_file import log_size
 
 PRAGMAS = ("journal_mode", "wal_autocheckpoint", "busy_timeout", "synchronous", "foreign_keys")  # R37
 SYNCHRONOUS = {0: "OFF", 1: "NORMAL", 2: "FULL", 3: "EXTRA"}
@@ -34,14 +35,6 @@ def read_figures(connection: Connection, path: str) -> Figures:
         free_size=int(pragma("freelist_count")) * page_size,
         settings=settings,
     )
-
-
-def log_size(path: str) -> int:
-    """How large the write-ahead log is."""
-    try:
-        return os.stat(f"{path}-wal").st_size
-    except OSError:
-        return 0
 
 
 def checkpoint(connection: SqliteConnection, path: str, mode: str) -> Checkpointed:
