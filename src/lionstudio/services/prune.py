@@ -26,7 +26,7 @@ KEEP_N = 100
 # ones take much longer than few large ones. While nobody else wants to write, a transaction goes from batch to batch.
 SESSIONS_AT_ONCE = 250
 MESSAGES_AT_ONCE = 5_000
-SECONDS_ALONE = 1.5  # after which a transaction ends anyway, so that the log stays small and progress is seen
+SECONDS_ALONE = 2.0  # after which a transaction ends anyway, so that the log stays small and progress is seen
 SECONDS_WANTED = 0.2  # after which it ends when others wait; they wait for the batch and the commit, too
 IDS_IN_EVENT = 1_000  # more would make the event hard to read; the history of each run says that it was pruned
 TRIES = 3  # when somebody needs a run at the very moment it is deleted, another look finds that out

@@ -140,7 +140,7 @@ CREATE TABLE open_calls (
 -- R8: messages between sessions, numbered in the order they were committed.
 CREATE TABLE exchange (
     seq        INTEGER PRIMARY KEY,
-    message_id TEXT NOT NULL UNIQUE REFERENCES messages (id) ON DELETE CASCADE,
+    message_id TEXT NOT NULL UNIQUE REFERENCES messages (id),
     sender     TEXT,
     recipient  TEXT NOT NULL,
     channel    TEXT
