@@ -104,6 +104,26 @@ def test_a_team_file_that_is_none_is_found(li: Li, agreeing: Context, home: Path
     assert "It is not JSON" in found[0]["sentence"]
 
 
+def test_a_broken_file_of_a_known_team_is_named_once_and_mended_as_told(li: Li, agreeing: Context, home: Path) -> None:
+    path = home / "teams" / "team-1.json"
+    path.write_text(path.read_text()[:40])
+    *found, _ = li("state", "verify", "--json").objects
+    assert [(one["subject"], one["mend"]) for one in found] == [
+        (str(path), "Mend that file, or move it away and type: li team export team-1")
+    ]
+    path.rename(path.with_suffix(".away"))
+    assert li("team", "export", "team-1").code == 0
+    assert li("state", "verify").code == 0
+
+
+def test_a_team_file_that_cannot_be_opened_is_named_once(li: Li, agreeing: Context, home: Path) -> None:
+    path = home / "teams" / "team-1.json"
+    path.unlink()
+    path.symlink_to(path)
+    *found, _ = li("state", "verify", "--json").objects
+    assert [(one["subject"], one["mend"]) for one in found] == [(str(path), "Check that file and its folder.")]
+
+
 def make_show(root: Path, topic: str) -> None:
     (root / topic / "draft").mkdir(parents=True)
     (root / topic / "_show.md").write_text(f"# {topic}\n")

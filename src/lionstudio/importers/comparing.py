@@ -1,11 +1,12 @@
 """Comparing files on disk with the database, changing neither: what differs, and which command mends it."""
 
+import os
 from collections.abc import Iterable, Iterator
 
 from lionstudio.domain.errors import Error, Invalid
 from lionstudio.domain.finding import Finding
 from lionstudio.domain.team import Team
-from lionstudio.domain.team_files import TeamFile, messages_in, problems_in
+from lionstudio.domain.team_files import TeamFile, file_name_of, messages_in, problems_in
 from lionstudio.services.context import Context
 from lionstudio.services.team_merge import Merged, TeamTold, merge_team
 from lionstudio.services.teams import list_messages, list_teams
@@ -21,16 +22,33 @@ def compare_team_files(
 ) -> Iterator[Finding]:
     """What team files and the database do not both know. Where the database is the only store, files may lag behind."""
     seen: dict[str, set[str]] = {}
+    unreadable: dict[str, Error] = {}
     for path, file in files:
         if isinstance(file, Error):
-            yield Finding(CHECK, path, file.message, BY_HAND)
+            unreadable[path] = file
             continue
         yield from (Finding(CHECK, path, sentence, BY_HAND) for sentence in problems_in(file))
         messages = messages_in(file)
         seen.setdefault(file.team.id, set()).update(message.id for message in messages)
         yield from _not_in_database(ctx, path, TeamTold(file.team, messages, file.says_status, is_primary))
+    owners = _owners(ctx, unreadable)
+    for path, error in unreadable.items():
+        yield Finding(CHECK, path, error.message, _mend(error, owners.get(path)))
     if is_primary:
-        yield from _not_in_files(ctx, seen)
+        yield from _not_in_files(ctx, seen, unreadable={team.id for team in owners.values()})
+
+
+def _owners(ctx: Context, paths: Iterable[str]) -> dict[str, Team]:
+    """The teams that the database knows, by the path of their file, where that is one of these."""
+    by_name = {os.path.basename(path): path for path in paths}
+    teams = _walk_teams(ctx) if by_name else ()
+    return {by_name[name]: team for team in teams if (name := file_name_of(team.id)) in by_name}
+
+
+def _mend(error: Error, team: Team | None) -> str:
+    if not isinstance(error, Invalid):
+        return error.hint or BY_HAND  # it may be whole, and cannot be opened
+    return BY_HAND if team is None else f"{BY_HAND} and type: {_export(team)}"
 
 
 def _not_in_database(ctx: Context, path: str, told: TeamTold) -> Iterator[Finding]:
@@ -53,8 +71,10 @@ def _in_words(missing: Merged) -> str:
     return ", ".join(part for part in said if part)
 
 
-def _not_in_files(ctx: Context, seen: dict[str, set[str]]) -> Iterator[Finding]:
+def _not_in_files(ctx: Context, seen: dict[str, set[str]], *, unreadable: set[str]) -> Iterator[Finding]:
     for team in _walk_teams(ctx):
+        if team.id not in seen and team.id in unreadable:
+            continue  # it has a file, which was named already
         if team.id not in seen:
             yield Finding(CHECK, team.id, f"The team {team.name} is in the database and has no file.", _export(team))
             continue
