@@ -16,6 +16,7 @@ from lionstudio.domain.lionagi_rows import (
     team_message_facts,
 )
 from lionstudio.domain.show import Play
+from lionstudio.domain.show_files import session_name
 from lionstudio.domain.team import Team, TeamMessage
 from lionstudio.importers.report import ADDED, UPDATED, Problem
 from lionstudio.services import sessions, shows, teams
@@ -128,7 +129,7 @@ def _known(ctx: Context, session_id: str) -> str | None:
 
 def _find_by_name(ctx: Context, topic: str, play: str) -> str | None:
     """The run of a play whose row does not lead to one: the newest of its name (R61)."""
-    found = sessions.find_session_by_name(ctx, f"show_{topic}_{play}")
+    found = sessions.find_session_by_name(ctx, session_name(topic, play))
     return None if found is None else found.id
 
 
