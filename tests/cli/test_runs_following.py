@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,10 +19,10 @@ from lionstudio.domain.process import ProcessRecord, ProcessRole
 from lionstudio.services.branches import BranchDraft, create_branch
 from lionstudio.services.context import Context
 from lionstudio.services.messages import append_message, append_messages
-from lionstudio.services.sessions import finish_session, put_process
+from lionstudio.services.sessions import finish_session, get_session, put_process
 from tests.cli.conftest import Li
 from tests.factories import Clock, assistant_says, line_of, start_run, user_says
-from tests.recorders.agents import run_agent
+from tests.recorders.agents import IMPATIENT, Agent, let_go, locked, run_agent, spool_files
 
 DEADLINE = 60.0
 
@@ -190,7 +191,9 @@ def test_ctrl_c_ends_following(li: Li, ctx: Context) -> None:
         say(ctx, "run-1", "more")
         tail.object()
         tail.process.send_signal(signal.SIGINT)
-        assert tail.end() == (130, "", "li: stopped.\n")
+        code, out, err = tail.end()
+    assert (code, out) == (130, "")
+    assert "stopped." in err
 
 
 def test_wrong_usage_of_tail_and_wait(li: Li, ctx: Context) -> None:
@@ -268,10 +271,132 @@ def test_giving_up_names_who_still_runs(li: Li, ctx: Context) -> None:
     assert answer.err == "After 0.05 s still running: two (run-2)\n"
 
 
-def test_a_run_whose_process_is_gone_is_not_waited_for_in_silence(li: Li, ctx: Context) -> None:
+def die(ctx: Context, session_id: str, role: ProcessRole = ProcessRole.AGENT) -> int:
+    """Record a process that has ended for a run."""
     pid = int(run_agent("import os; print(os.getpid())").stdout)
+    put_process(ctx, ProcessRecord(session_id, role, machine.here(), pid, 1))
+    return pid
+
+
+def test_a_run_whose_process_is_gone_is_not_waited_for(li: Li, ctx: Context) -> None:
     start_run(ctx, "run-1", name="one")
-    put_process(ctx, ProcessRecord("run-1", ProcessRole.AGENT, machine.here(), pid, 1))
+    start_run(ctx, "run-2", name="two")
+    say(ctx, "run-1", "last words")
+    pid = die(ctx, "run-1")
+    finish_session(ctx, "run-2", "failed")
+    answer = li("runs", "wait", "one", "two")
+    assert answer.code == 125
+    assert [line[:21] for line in answer.out.splitlines()] == ["two  run-2  Failed · ", "one  run-1  Running ·"]
+    assert "process gone" in answer.out.splitlines()[1]
+    assert answer.err == (
+        "The process of one (run-1) is gone, and the run never said how it ended. "
+        f"pid {pid} is gone from {machine.here().host}. Fail such runs: li state doctor --transition-stale\n"
+    )
+    assert li("runs", "wait", "two", "one").code == 1
+    (ended,) = li("runs", "wait", "one", "--json").objects
+    assert (ended["status"], ended["wait_exit_code"], ended["process_gone"]) == ("running", 125, True)
+    assert get_session(ctx, "run-1").status == "running"
+
+
+def test_what_is_told_to_type_about_a_run_that_is_gone_ends_it(li: Li, ctx: Context) -> None:
+    start_run(ctx, "run-1", name="one")
+    say(ctx, "run-1", "last words")
+    die(ctx, "run-1")
+    said = li("runs", "wait", "one", "--timeout", "0")
+    assert said.code == 125
+    assert li(*said.err.partition("Fail such runs: li ")[2].split()).code == 0
+    assert li("runs", "wait", "one", "--json").objects[0]["process_gone"] is False
+    assert get_session(ctx, "run-1").status == "failed"
+
+
+def test_a_run_that_left_nothing_is_not_sent_to_the_doctor_who_would_not_end_it(li: Li, ctx: Context) -> None:
+    start_run(ctx, "run-1", name="one")
+    die(ctx, "run-1")
+    assert "li runs show run-1" in li("runs", "wait", "one", "--timeout", "0").err
+
+
+def test_a_process_that_dies_while_it_is_waited_for_is_noticed(li: Li, ctx: Context) -> None:
+    start_run(ctx, "run-1", name="one")
+    start_run(ctx, "run-2", name="two")
+    finish_session(ctx, "run-2", "completed")
+    with Agent("import sys; print('ready', flush=True); sys.stdin.readline()") as agent:
+        assert agent.line() == "ready"
+        seen = machine.look_at(agent.process.pid)
+        assert seen is not None
+        put_process(ctx, ProcessRecord("run-1", ProcessRole.AGENT, machine.here(), seen.pid, seen.start_time))
+        with typed("runs", "wait", "two", "one") as waiting:
+            assert waiting.line().startswith("two  run-2  Completed")
+            agent.process.kill()
+            assert waiting.line().startswith("one  run-1  Running")
+            assert waiting.end()[0] == 125
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        pytest.param({"place": machine.here()._replace(host="far-1")}, id="on another host"),
+        pytest.param({"place": machine.here()._replace(pid_namespace="pid:[1]")}, id="in another container"),
+        pytest.param({"pid": os.getpid(), "start_time": None}, id="not known by its start"),
+    ],
+)
+def test_a_process_that_cannot_be_seen_is_not_called_gone(li: Li, ctx: Context, facts: dict[str, Any]) -> None:
+    start_run(ctx, "run-1", name="one")
+    put_process(ctx, ProcessRecord("run-1", ProcessRole.AGENT, machine.here(), 1, 1)._replace(**facts))
     answer = li("runs", "wait", "one", "--timeout", "0.05")
-    assert answer.code == 124
-    assert "The process of one (run-1) is gone, so the run will not end by itself." in answer.err
+    assert (answer.code, answer.out, answer.err) == (124, "", "After 0.05 s still running: one (run-1)\n")
+
+
+def test_a_recorder_that_outlives_its_agent_is_waited_for(li: Li, ctx: Context) -> None:
+    start_run(ctx, "run-1", name="one")
+    die(ctx, "run-1")
+    seen = machine.own_identity()
+    put_process(ctx, ProcessRecord("run-1", ProcessRole.RECORDER, machine.here(), seen.pid, seen.start_time))
+    assert li("runs", "wait", "one", "--timeout", "0.05").code == 124
+    start_run(ctx, "run-2", name="two")
+    finish_session(ctx, "run-2", "completed")
+    with typed("runs", "wait", "two", "one") as waiting:
+        assert waiting.line().startswith("two")
+        finish_session(ctx, "run-1", "failed", exit_code=9)
+        assert waiting.line().startswith("one  run-1  Failed · exit 9")
+        assert waiting.end() == (9, "", "")
+
+
+def test_following_ends_with_the_process_and_prints_its_last_words(li: Li, ctx: Context) -> None:
+    start_run(ctx, "run-1", name="one")
+    say(ctx, "run-1", "last words")
+    pid = die(ctx, "run-1")
+    answer = li("runs", "tail", "-f", "one")
+    assert (answer.code, answer.out.splitlines()[1]) == (0, "    last words")
+    assert f"pid {pid} is gone from" in answer.err
+    assert "li state doctor --transition-stale" in answer.err
+    (message,) = li("runs", "tail", "-f", "one", "--json").objects
+    assert message["content"] == {"instruction": "last words"}
+
+
+SPOOLS_ITS_END = (
+    IMPATIENT
+    + """
+import sys, lionstudio
+with lionstudio.record("spools", db=sys.argv[1]) as run:
+    run.user("work")
+    print(run.session_id, flush=True)
+    sys.stdin.readline()
+"""
+)
+
+
+def test_an_end_that_waits_on_disk_is_brought_in_before_a_run_is_called_gone(
+    sqlite_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LIONAGI_DB", str(sqlite_path))
+    run_agent("import sys, lionstudio\nwith lionstudio.record('other', db=sys.argv[1]): pass", sqlite_path)
+    with Agent(SPOOLS_ITS_END, sqlite_path) as agent:
+        session_id = agent.line()
+        with typed("runs", "wait", "other", session_id) as waiting:
+            assert waiting.line().startswith("other")
+            with locked(sqlite_path) as locker:
+                assert agent.end().returncode == 0
+                assert spool_files(home)
+                let_go(locker)
+            assert waiting.line().startswith(f"spools  {session_id}  Completed")
+            assert waiting.end() == (0, "", "")

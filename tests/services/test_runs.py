@@ -1,20 +1,24 @@
 """Runs as people look at them."""
 
+import os
 import threading
 import time
 
 import pytest
 
+from lionstudio import machine
 from lionstudio.domain.activity import ActivityKind
 from lionstudio.domain.conversation import ACTION_RESPONSE_CLASS, Message
 from lionstudio.domain.errors import SessionNotFound
+from lionstudio.domain.process import ProcessRecord, ProcessRole
 from lionstudio.domain.usage import Usage
+from lionstudio.services import following
 from lionstudio.services.change_feed import newest_number
 from lionstudio.services.context import Context
-from lionstudio.services.following import follow_sessions
+from lionstudio.services.following import DeathWatch, follow_sessions
 from lionstudio.services.messages import append_message
 from lionstudio.services.runs import ToolErrors, get_detail, group_tool_errors, name_of, read_stretch, summarise
-from lionstudio.services.sessions import finish_session, get_session
+from lionstudio.services.sessions import finish_session, get_session, put_process
 from tests.factories import Clock, assistant_says, line_of, start_run, user_says
 
 
@@ -118,3 +122,31 @@ def test_loud_others_do_not_hide_that_a_run_is_quiet(ctx: Context) -> None:
 def test_a_cursor_of_another_time_means_that_everything_is_read_again(ctx: Context) -> None:
     start_run(ctx, "run-1")
     assert next(follow_sessions(ctx, {"run-1"}, after=10**9, quiet=20.0)) is None
+
+
+def test_a_dead_process_is_given_the_time_in_which_its_last_commit_may_arrive(
+    ctx: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for session_id in ("run-1", "run-2"):
+        start_run(ctx, session_id)
+        put_process(ctx, ProcessRecord(session_id, ProcessRole.AGENT, machine.here(), os.getpid(), 1))
+    watch = DeathWatch(ctx)
+    assert watch.look(["run-1", "run-2", "nobody"]) == []
+    finish_session(ctx, "run-2", "completed")
+    monkeypatch.setattr(following, "LAST_WORD_PATIENCE", 0.0)
+    (death,) = watch.look(["run-1", "run-2"])
+    assert (death.session.id, death.sentence) == ("run-1", f"pid {os.getpid()} now belongs to another process.")
+
+
+def test_a_recorder_that_lives_is_given_more_time_but_not_for_ever(
+    ctx: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start_run(ctx, "run-1")
+    own = machine.own_identity()
+    put_process(ctx, ProcessRecord("run-1", ProcessRole.AGENT, machine.here(), own.pid, 1))
+    put_process(ctx, ProcessRecord("run-1", ProcessRole.RECORDER, machine.here(), own.pid, own.start_time))
+    monkeypatch.setattr(following, "LAST_WORD_PATIENCE", 0.0)
+    watch = DeathWatch(ctx)
+    assert watch.look(["run-1"], last=True) == []
+    monkeypatch.setattr(following, "RECORDER_PATIENCE", 0.0)
+    assert [death.nobody_lives for death in watch.look(["run-1"])] == [False]

@@ -99,7 +99,7 @@ _TABLE: Iterable[tuple[str, str, str, tuple[Option, ...], str]] = (
             _option("-n", "--lines", type=int, default=10, metavar="N", help="begin with the last N (default: 10)"),
             JSON,
         ),
-        "",
+        "A run whose process is gone says nothing more, and is not followed any longer.",
     ),
     (
         "runs wait",
@@ -111,7 +111,8 @@ _TABLE: Iterable[tuple[str, str, str, tuple[Option, ...], str]] = (
             JSON,
         ),
         "Exit code 0: all completed. Else that of the first run that did not: its own exit code, or 1 failed,\n"
-        "124 timed out, 130 aborted, 143 cancelled.",
+        "124 timed out, 125 its process is gone and the run never said how it ended, 130 aborted, 143 cancelled.\n"
+        "A process that cannot be seen from here may live, so such a run is waited for.",
     ),
     (
         "runs kill",

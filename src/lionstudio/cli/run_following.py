@@ -8,23 +8,23 @@ from typing import Any, NamedTuple
 
 from lionstudio.cli.command import Call
 from lionstudio.cli.output import many_lines, one_line
-from lionstudio.cli.run_rows import clock_time
-from lionstudio.domain.chain import state_chain
+from lionstudio.cli.run_rows import chain_words, clock_time
 from lionstudio.domain.conversation import Message, MessageKind, is_tool_error
 from lionstudio.domain.errors import SessionNotFound
 from lionstudio.domain.message_text import text_of
-from lionstudio.domain.process import ProcessState
 from lionstudio.domain.session import SessionStatus, exit_code_of
+from lionstudio.recorders.reading import bring_back
 from lionstudio.services.branches import list_branches
 from lionstudio.services.change_feed import newest_number
-from lionstudio.services.following import follow_sessions
+from lionstudio.services.following import Death, DeathWatch, follow_sessions, way_on
 from lionstudio.services.health import judge
 from lionstudio.services.runs import name_of, read_stretch
 from lionstudio.services.sessions import get_session
 
 PAGE = 200
-LOOK_EVERY = 10.0  # seconds without news after which a run's process is looked at: a dead one never says that it ended
+LOOK_EVERY = 1.0  # seconds after which the processes of runs are looked at again: a dead one never says that it ended
 TIMED_OUT = 124
+PROCESS_GONE = 125  # as of timeout(1): how it ended cannot be told
 MOST_LINES, MOST_CHARACTERS = 40, 4_000  # of one message on a terminal; --json gives all
 INDENT = "    "
 KIND_STYLES = {
@@ -53,20 +53,29 @@ def print_tail(call: Call, session_ids: Sequence[str], *, lines: int, follow: bo
         printer.print(said)
     if not follow:
         return
-    open_runs, watch = dict(lengths), _DeathWatch(call)
+    open_runs = dict(lengths)
     _print_news(call, printer, open_runs, list(open_runs))
-    for changed in _follow(call, open_runs, cursor, watch):
+    for changed, deaths in _follow(call, open_runs, cursor):
         _print_news(call, printer, open_runs, changed)
+        for session, sentence, _ in deaths:
+            if session.id in open_runs:
+                _print_news(call, printer, open_runs, [session.id])
+                open_runs.pop(session.id, None)
+                _say_gone(call, session.id, sentence)
 
 
 def wait_for(call: Call, session_ids: Sequence[str], *, timeout: float | None) -> int:
     """Wait until runs have ended, and say how each did; the exit code of the first that did not complete."""
     until = None if timeout is None else time.monotonic() + timeout
-    cursor, watch = newest_number(call.ctx), _DeathWatch(call)
+    cursor = newest_number(call.ctx)
     open_runs, codes = dict.fromkeys(session_ids, 0), dict[str, int]()
     _note_ended(call, open_runs, codes, session_ids)
-    for changed in _follow(call, open_runs, cursor, watch, until=until):
+    for changed, deaths in _follow(call, open_runs, cursor, until=until):
         _note_ended(call, open_runs, codes, changed)
+        for session, sentence, _ in deaths:
+            if session.id in open_runs:
+                _note(call, open_runs, codes, session.id)
+                _say_gone(call, session.id, sentence)
     if open_runs:
         names = ", ".join(f"{name_of(call.ctx, get_session(call.ctx, id))} ({id})" for id in open_runs)
         call.out.say(f"After {timeout:g} s still running: {names}")
@@ -75,19 +84,37 @@ def wait_for(call: Call, session_ids: Sequence[str], *, timeout: float | None) -
 
 
 def _follow(
-    call: Call, open_runs: dict[str, int], after: int, watch: "_DeathWatch", *, until: float | None = None
-) -> Iterator[list[str]]:
-    """Those of the open runs that may have changed, again and again until none is open."""
+    call: Call, open_runs: dict[str, int], after: int, *, until: float | None = None
+) -> Iterator[tuple[list[str], list[Death]]]:
+    """Those of the open runs that may have changed, and those that nobody will end, until no run is open."""
     if not open_runs:
         return
+    watch, looked_at = DeathWatch(call.ctx), time.monotonic()
     watch.look(open_runs)
     for changed in follow_sessions(call.ctx, set(open_runs), after=after, quiet=LOOK_EVERY, until=until):
-        if changed is None:
-            watch.look(open_runs)
-        if changed is None or changed in open_runs:
-            yield list(open_runs) if changed is None else [changed]
+        deaths = []
+        if time.monotonic() - looked_at >= LOOK_EVERY:
+            deaths, looked_at = _look(call, watch, open_runs), time.monotonic()
+        yield [id for id in open_runs if changed in (None, id)], deaths
         if not open_runs:
             return
+    yield list(open_runs), _look(call, watch, open_runs, last=True)
+
+
+def _look(call: Call, watch: DeathWatch, open_runs: dict[str, int], *, last: bool = False) -> list[Death]:
+    if not watch.look(open_runs, last=last):
+        return []
+    bring_back(call.ctx, call.settings)  # what the dead could not store waits on disk, maybe even how they ended
+    return watch.look(open_runs, last=last)
+
+
+def _say_gone(call: Call, session_id: str, sentence: str) -> None:
+    session, verdict = judge(call.ctx, session_id)
+    if session.status is SessionStatus.RUNNING:  # unless somebody has ended it just now
+        call.out.say(
+            f"The process of {name_of(call.ctx, session)} ({session_id}) is gone, and the run never said how it ended. "
+            f"{sentence} {way_on(session_id, verdict.health)}"
+        )
 
 
 def _print_news(call: Call, printer: "_Printer", open_runs: dict[str, int], changed: Sequence[str]) -> None:
@@ -120,40 +147,25 @@ def _read(call: Call, session_id: str, *, after: int, upto: int | None = None) -
 
 def _note_ended(call: Call, open_runs: dict[str, int], codes: dict[str, int], changed: Sequence[str]) -> None:
     for session_id in changed:
-        session, verdict = judge(call.ctx, session_id)
-        if session.status is SessionStatus.RUNNING:
-            continue
-        del open_runs[session_id]
-        codes[session_id] = exit_code_of(session)
-        name = name_of(call.ctx, session)
-        if call.out.as_json:
-            ended = {"id": session_id, "display_name": name, "status": session.status, "ended_at": session.ended_at}
-            call.out.json({**ended, "exit_code": session.exit_code, "wait_exit_code": codes[session_id]})
-        else:
-            chain = " · ".join(state_chain(session, verdict))
-            call.out.say_data(f"{one_line(name)}  {one_line(session_id)}  {one_line(chain)}")
+        if get_session(call.ctx, session_id).status is not SessionStatus.RUNNING:
+            _note(call, open_runs, codes, session_id)
+
+
+def _note(call: Call, open_runs: dict[str, int], codes: dict[str, int], session_id: str) -> None:
+    """A run that is not waited for any more: it has ended, or nobody will say how it did."""
+    session, verdict = judge(call.ctx, session_id)
+    is_gone = session.status is SessionStatus.RUNNING
+    name = name_of(call.ctx, session)
+    del open_runs[session_id]
+    codes[session_id] = PROCESS_GONE if is_gone else exit_code_of(session)
+    if call.out.as_json:
+        ended = {"id": session_id, "display_name": name, "status": session.status, "ended_at": session.ended_at}
+        how = {"exit_code": session.exit_code, "wait_exit_code": codes[session_id], "process_gone": is_gone}
+        call.out.json({**ended, **how})
+    else:
+        chain = " · ".join(chain_words(session, verdict))
+        call.out.say_data(f"{one_line(name)}  {one_line(session_id)}  {one_line(chain)}")
     sys.stdout.flush()
-
-
-class _DeathWatch:
-    """Says once of each run that it will not end by itself, because its process is gone."""
-
-    def __init__(self, call: Call) -> None:
-        self._call = call
-        self._said: set[str] = set()
-
-    def look(self, session_ids: "dict[str, int]") -> None:
-        for session_id in session_ids.keys() - self._said:
-            try:
-                session, verdict = judge(self._call.ctx, session_id)
-            except SessionNotFound:
-                continue
-            if session.status is SessionStatus.RUNNING and verdict.process is ProcessState.DEAD:
-                self._said.add(session_id)
-                self._call.out.say(
-                    f"The process of {name_of(self._call.ctx, session)} ({session_id}) is gone, so the run will not "
-                    "end by itself. End such runs: li state doctor --transition-stale"
-                )
 
 
 class _Printer:

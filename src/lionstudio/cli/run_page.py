@@ -5,9 +5,8 @@ from contextlib import suppress
 from typing import Any
 
 from lionstudio.cli.command import Call
-from lionstudio.cli.operator import operator
 from lionstudio.cli.output import Cell, Column, one_line
-from lionstudio.cli.run_rows import activity_object, activity_text, moment, row_object, took
+from lionstudio.cli.run_rows import activity_object, activity_text, chain_words, moment, row_object, took
 from lionstudio.domain.activity import Activity, ActivityKind
 from lionstudio.domain.chain import state_chain
 from lionstudio.domain.conversation import Branch
@@ -24,9 +23,7 @@ Facts = Iterator[tuple[str, str | Cell]]
 def print_detail(call: Call, detail: SessionDetail) -> None:
     """One run, for a person."""
     out, now, summary = call.out, call.ctx.now(), detail.summary
-    chain = " · ".join(
-        state_chain(summary.session, summary.verdict, tool_errors=_count_errors(detail), viewer=operator())
-    )
+    chain = " · ".join(chain_words(summary.session, summary.verdict, tool_errors=_count_errors(detail)))
     out.say_data(f"{out.paint(one_line(summary.display_name), 'strong')}  {one_line(summary.session.id)}")
     out.say_data(out.paint(one_line(chain), summary.state.tone))
     if summary.activity is not None:

@@ -4,9 +4,11 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from lionstudio.cli.operator import operator
 from lionstudio.cli.output import Cell, Column
 from lionstudio.domain.activity import Activity, ActivityKind
 from lionstudio.domain.chain import CHAIN_PARTS_IN_LISTS, state_chain
+from lionstudio.domain.health import HealthVerdict
 from lionstudio.domain.labels import KIND_LABELS, format_duration, short_id
 from lionstudio.domain.reasons import Reason
 from lionstudio.domain.session import Session, SessionStatus
@@ -26,15 +28,13 @@ COLUMNS = (
 UNKNOWN_TIME = "unknown"  # a foreign row may hold any float
 
 
-def list_rows(
-    summaries: Sequence[SessionSummary], *, now: float, viewer: str, whole_ids: bool
-) -> Iterable[Sequence[str | Cell]]:
+def list_rows(summaries: Sequence[SessionSummary], *, now: float, whole_ids: bool) -> Iterable[Sequence[str | Cell]]:
     """The rows of a table. An id is as short as it can be and still mean one of these runs."""
     ids = [summary.session.id for summary in summaries]
     length = None if whole_ids else _telling_length(ids)
     for summary in summaries:
         session = summary.session
-        chain = state_chain(session, summary.verdict, viewer=viewer)[:CHAIN_PARTS_IN_LISTS]
+        chain = chain_words(session, summary.verdict)[:CHAIN_PARTS_IN_LISTS]
         yield (
             session.id[:length],
             Cell(summary.display_name, "strong"),
@@ -45,6 +45,11 @@ def list_rows(
             took(session, now=now),
             age(session.updated_at, now=now),
         )
+
+
+def chain_words(session: Session, verdict: HealthVerdict, *, tool_errors: int = 0) -> tuple[str, ...]:
+    """A run's state in words, for the person who types."""
+    return state_chain(session, verdict, tool_errors=tool_errors, viewer=operator())
 
 
 def _telling_length(ids: Sequence[str]) -> int:

@@ -20,7 +20,6 @@ FILTERS = (*WORD_FILTERS, "since")
 
 def ls(call: Call) -> None:
     """List runs: those that run first, then the newest."""
-    from lionstudio.cli.operator import operator
     from lionstudio.cli.run_rows import COLUMNS, list_rows, row_object
 
     require_count("--limit", call.args.limit)
@@ -35,7 +34,7 @@ def ls(call: Call) -> None:
     if not found:
         call.out.say(_nothing_found(call))
         return
-    rows = list_rows(found, now=call.ctx.now(), viewer=operator(), whole_ids=not call.out.is_terminal)
+    rows = list_rows(found, now=call.ctx.now(), whole_ids=not call.out.is_terminal)
     call.out.table(COLUMNS, rows)
     if cursor is not None:
         call.out.say(f"More: li runs ls {_as_typed(call, ('db', 'limit', 'sort', *FILTERS))}--cursor {cursor}")

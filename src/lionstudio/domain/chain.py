@@ -108,7 +108,7 @@ def _running_words(verdict: HealthVerdict) -> list[str]:
 def _cause_words(session: Session, deadline_seconds: float | None, viewer: str | None) -> list[str]:
     code = end_reason_code(session)
     if code == "run.ended.by_operator":
-        return ["by you" if session.end_actor == viewer else f"by {session.end_actor}"]
+        return [by_whom(session.end_actor, viewer)]
     if session.status is SessionStatus.COMPLETED:
         return [] if session.duration_ms is None else [format_duration(session.duration_ms / 1000)]
     if code == "run.timed_out.deadline" and deadline_seconds is not None:
@@ -118,6 +118,11 @@ def _cause_words(session: Session, deadline_seconds: float | None, viewer: str |
     if code == "run.failed.signal" and (signal := signal_of(session.exit_code)) is not None:
         return [f"signal {signal}"]
     return [_CAUSE_WORDS[code]] if code is not None and code in _CAUSE_WORDS else []
+
+
+def by_whom(actor: str | None, viewer: str | None) -> str:
+    """Who ended a run, as the viewer reads it."""
+    return "by you" if actor == viewer else f"by {actor}"
 
 
 def _deadline_word(seconds: float) -> str:

@@ -18,9 +18,16 @@ def open_to_read(settings: Settings, *, create: bool = False) -> Context:
     """The database that the settings name; raises DatabaseGone where there is none and none may be made."""
     if not any(files for _, _, files in os.walk(os.path.join(settings.home_folder, "spool"))):
         return open_context(settings, create=create)
-    from lionstudio.recorders.spool import replay_left_behind, waits_for  # only when something waits there
+    from lionstudio.recorders.spool import waits_for  # only when something waits there
 
     ctx = open_context(settings, create=create or waits_for(settings.spool, settings.db))
+    bring_back(ctx, settings)
+    return ctx
+
+
+def bring_back(ctx: Context, settings: Settings) -> None:
+    """Write what dead processes left for this database, if it can be written now."""
+    from lionstudio.recorders.spool import replay_left_behind
+
     with suppress(Unavailable, OSError):  # a database that cannot be written now can still be read
         replay_left_behind(ctx, settings.spool, settings.db)
-    return ctx

@@ -17,7 +17,7 @@ from lionstudio.services import sessions
 from lionstudio.services.admin import add_event, keep_history
 from lionstudio.services.change_feed import newest_number
 from lionstudio.services.context import Context
-from lionstudio.services.following import follow_sessions
+from lionstudio.services.following import RECORDER_PATIENCE, follow_sessions
 from lionstudio.services.health import look_at_process
 from lionstudio.store import processes
 from lionstudio.store import sessions as session_rows
@@ -26,7 +26,6 @@ REASON_CODE = "run.cancelled.killed"
 GRACE = 10.0  # seconds between SIGTERM and SIGKILL
 LONGEST_GRACE = 24 * 3600.0
 KILL_PATIENCE = 10.0  # seconds after SIGKILL: only a process that waits for a disk needs as long
-RECORDER_PATIENCE = 5.0  # seconds in which a recorder that lives may write how the run ended
 
 
 class KillPlan(NamedTuple):
