@@ -59,30 +59,50 @@ def test_a_stubborn_process_is_killed_and_the_answer_says_so(li: Li, ctx: Contex
         assert not is_alive(pid)
     assert (answer.code, answer.err) == (0, "")
     lines = answer.out.splitlines()
-    assert lines[1] == f"status   Cancelled, written by {operator()}"
-    assert lines[2] == "signals  SIGTERM, SIGKILL"
-    assert lines[3] == f"proof    pid {pid} has ended and waits to be collected (state Z)."
+    assert lines[1:] == [
+        "status       Cancelled, written by you",
+        f"told to end  only pid {pid}; processes that it started may live on",
+        "signals      SIGTERM, SIGKILL",
+        f"proof        pid {pid} has ended and waits to be collected (state Z).",
+    ]
+    shown = li("runs", "show", "run-1").out
+    assert shown.splitlines()[1].startswith("Cancelled · by you")
+    assert "SIGKILL was needed 0.05 s after SIGTERM." in shown
+    assert "Cancelled · by you" in li("runs", "wait", "run-1").out
 
 
 def test_a_run_that_ends_itself_on_sigterm_keeps_its_own_end(li: Li, ctx: Context, location: str) -> None:
     with Agent(RECORDS_ITSELF, location) as agent:
         session_id = agent.line()
         answer = li("runs", "kill", "triage")
-        assert "status   Cancelled, written by itself" in answer.out
+        assert "status       Cancelled, written by itself" in answer.out
         assert get_session(ctx, session_id).end_actor == "run"
-    shown = li("runs", "show", session_id).out
-    assert any(f"  {operator()}  " in line and " kill" in line for line in shown.splitlines())
+    (killed,) = (line for line in li("runs", "show", session_id).out.splitlines() if f"  {operator()}  " in line)
+    assert killed.split("  ")[-1].strip() == "SIGTERM was enough."
 
 
 def test_only_one_process_is_told_where_the_group_is_not_the_runs_own(li: Li, ctx: Context) -> None:
-    with process_of(ctx, WAITS) as (pid, _):
-        assert f"only pid {pid}; what it started goes on" in li("runs", "kill", "run-1", "--dry-run").out
+    with process_of(ctx, HAS_A_CHILD) as (pid, child):
+        said = f"only pid {pid}; processes that it started may live on"
+        assert said in li("runs", "kill", "run-1", "--dry-run").out
+        assert said in li("runs", "kill", "run-1").out
+        assert is_alive(int(child))
+
+
+def test_programs_are_told_who_was_ended_and_how(li: Li, ctx: Context) -> None:
+    with process_of(ctx, IGNORES_SIGTERM):
+        (done,) = li("runs", "kill", "run-1", "--grace", "0.05", "--json").objects
+    assert (done["whole_group"], done["sigkill_needed"]) == (False, True)
 
 
 @pytest.mark.parametrize(
     ("facts", "why"),
     [
-        pytest.param({"start_time": 1}, "now belongs to another process. No signal was sent.", id="the pid was reused"),
+        pytest.param(
+            {"start_time": 1},
+            "now belongs to another process, so the process of the run run-1 is gone.",
+            id="the pid was reused",
+        ),
         pytest.param(
             {"place": machine.here()._replace(host="far-1")}, "is on far-1 and cannot be seen", id="another host"
         ),

@@ -89,7 +89,7 @@ def test_a_process_that_heeds_sigterm_is_gone_and_its_run_is_cancelled_by_the_op
     assert (session.status, session.end_actor, session.end_reason) == ("cancelled", "ana", "run.cancelled.killed")
     last = list_history(ctx, "run-1")[-1]
     assert (last.from_status, last.to_status, last.actor, last.reason_code, last.sentence) == (
-        "running", "cancelled", "ana", "run.cancelled.killed", "it loops",
+        "running", "cancelled", "ana", "run.cancelled.killed", "it loops (SIGTERM was enough)",
     )  # fmt: skip
     (event,) = list_events(ctx, target_id="run-1")
     assert (event.id, event.action, event.actor) == (done.event_id, "kill", "ana")
@@ -103,6 +103,9 @@ def test_a_process_that_ignores_sigterm_is_killed_after_the_grace(ctx: Context) 
         assert not is_alive(pid)
     assert done.signals == ("SIGTERM", "SIGKILL")
     assert done.session.status is SessionStatus.CANCELLED
+    needed = "SIGKILL was needed 0.05 s after SIGTERM."
+    assert list_history(ctx, "run-1")[-1].sentence == needed
+    assert list_events(ctx, target_id="run-1")[0].details["sentence"] == needed
 
 
 def test_the_whole_group_goes_where_it_is_the_runs_own(ctx: Context) -> None:
@@ -223,7 +226,7 @@ def test_the_recorder_is_ended_where_no_agent_lives(ctx: Context) -> None:
 
 def test_a_pid_that_was_given_to_another_process_is_left_alone(ctx: Context) -> None:
     with process_of(ctx, WAITS, start_time=1) as (pid, _):
-        with pytest.raises(CannotKill, match=f"gone already. pid {pid} now belongs to another process") as caught:
+        with pytest.raises(CannotKill, match=f"pid {pid} now belongs to another process, so the process of") as caught:
             plan_kill(ctx, "run-1")
         assert "No signal was sent." in (caught.value.hint or "")
         assert is_alive(pid)
@@ -311,6 +314,7 @@ def test_an_interrupted_kill_is_written_down(ctx: Context) -> None:
         ["SIGTERM"],
         "It was interrupted (KeyboardInterrupt).",
     )
+    assert event.details["sentence"] == "It was sent SIGTERM. It was interrupted (KeyboardInterrupt)."
     assert get_session(ctx, "run-1").status is SessionStatus.RUNNING
 
 

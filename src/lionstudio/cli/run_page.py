@@ -155,7 +155,8 @@ def _print_history(call: Call, detail: SessionDetail, *, now: float) -> None:
         move = f"{step.from_status or '·'} → {step.to_status or 'deleted'}"
         rows.append((step.at, step.actor, move, step.sentence or step.reason_code or ""))
     for event in detail.events:
-        rows.append((event.created_at, event.actor, event.action, str(event.details.get("reason") or "")))
+        why = event.details.get("sentence") or event.details.get("reason") or ""
+        rows.append((event.created_at, event.actor, event.action, str(why)))
     if rows:
         call.out.say_data("")
         columns = (Column("HISTORY"), Column("WHO"), Column("WHAT"), Column("WHY", grows=True))

@@ -184,7 +184,7 @@ def _as_typed(call: Call, names: "Iterable[str]") -> str:
 
 
 def _plan_facts(plan: "KillPlan", grace: float) -> "Iterator[tuple[str, str | Cell]]":
-    from lionstudio.domain.labels import count_of, display_name
+    from lionstudio.domain.labels import display_name
 
     process = plan.process
     yield "run", f"{display_name(plan.session)} ({plan.session.id})"
@@ -192,13 +192,19 @@ def _plan_facts(plan: "KillPlan", grace: float) -> "Iterator[tuple[str, str | Ce
     if process.command:
         yield "command", process.command
     yield "known by", plan.sentence
-    if plan.group is None:
-        yield "told to end", f"only pid {process.pid}; what it started goes on"
-    else:
-        pids = ", ".join(map(str, plan.group))
-        yield "told to end", f"the whole group {process.pid}: {count_of(len(plan.group), 'member')}, pid {pids}"
+    yield "told to end", _whom(plan)
     yield "how", f"SIGTERM; SIGKILL if it is not gone after {grace:g} s"
     yield "then", "the run is cancelled, unless it writes its own end"
+
+def _whom(plan: "KillPlan") -> str:
+    """Who is told to end, and who is not."""
+    from lionstudio.domain.phrases import count_of
+
+    pid = plan.process.pid
+    if plan.group is None:
+        return f"only pid {pid}; processes that it started may live on"
+    return f"the whole group {pid}: {count_of(len(plan.group), 'member')}, pid {', '.join(map(str, plan.group))}"
+
 
 
 def _plan_object(plan: "KillPlan", grace: float) -> "dict[str, Any]":
@@ -217,13 +223,16 @@ def _plan_object(plan: "KillPlan", grace: float) -> "dict[str, Any]":
     }
 
 
+    from lionstudio.cli.operator import operator
+    from lionstudio.domain.chain import by_whom
 def _killed_facts(done: "Killed") -> "Iterator[tuple[str, str | Cell]]":
     from lionstudio.domain.labels import display_name, status_label
 
-    by = "by itself" if done.ended_by_itself else f"by {done.session.end_actor}"
+    by = "by itself" if done.ended_by_itself else by_whom(done.session.end_actor, operator())
     yield "run", f"{display_name(done.session)} ({done.session.id})"
     yield "status", f"{status_label(done.session.status)}, written {by}"
-    yield "signals", ", ".join(done.signals) or "none; it had ended"
+    yield "told to end", _whom(done.plan)
+    yield "signals", ", ".join(done.signals)
     yield "proof", done.proof
 
 
@@ -232,6 +241,7 @@ def _killed_object(done: "Killed", grace: float) -> "dict[str, Any]":
         **_plan_object(done.plan, grace),
         "dry_run": False,
         "status": done.session.status,
+        "sigkill_needed": "SIGKILL" in done.signals,
         "signals": list(done.signals),
         "proof": done.proof,
         "ended_by_itself": done.ended_by_itself,

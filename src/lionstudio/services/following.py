@@ -66,7 +66,7 @@ def way_on(session_id: str, health: Health) -> str:
     """What to type about a run whose process is gone. The doctor fails only those that said something (R133)."""
     if health is Health.STALE:
         return "Fail such runs: li state doctor --transition-stale"
-    return f"It left nothing that could be lost. What is known of it: li runs show {session_id}"
+    return f"It never wrote a message or a file. What is known of it: li runs show {session_id}"
 
 
 class DeathWatch:

@@ -3,22 +3,22 @@
 import os
 import signal
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 from lionstudio import machine
 from lionstudio.domain.change import Topic
 from lionstudio.domain.errors import CannotKill, Error, IllegalTransition, InvalidRequest, Unauthorized
 from lionstudio.domain.labels import status_label
-from lionstudio.domain.process import ProcessLook, ProcessRecord, ProcessRole, ProcessState, SeenProcess
+from lionstudio.domain.process import ProcessLook, ProcessRecord, ProcessRole, ProcessState
 from lionstudio.domain.session import RUN_ACTOR, Session, SessionStatus
-from lionstudio.services import sessions
+from lionstudio.services import health, sessions
 from lionstudio.services.admin import add_event, keep_history
 from lionstudio.services.change_feed import newest_number
 from lionstudio.services.context import Context
-from lionstudio.services.following import RECORDER_PATIENCE, follow_sessions
+from lionstudio.services.following import RECORDER_PATIENCE, follow_sessions, way_on
 from lionstudio.services.health import look_at_process
+from lionstudio.services.kill_target import KillTarget, ended_before
 from lionstudio.store import processes
 from lionstudio.store import sessions as session_rows
 
@@ -60,7 +60,7 @@ def plan_kill(ctx: Context, session_id: str) -> KillPlan:
         )
     here = machine.here()
     looks = [(record, look_at_process(record, here)) for record in recorded]
-    process, look = _choose(session, looks)
+    process, look = _choose(ctx, session, looks)
     if process.pid == os.getpid():
         raise CannotKill("This very process records the run.", hint="End the run instead: run.finish(…)")
     return KillPlan(session, process, _find_group(process), look.sentence)
@@ -79,10 +79,10 @@ def kill(ctx: Context, plan: KillPlan, *, actor: str, reason: str | None = None,
     before = newest_number(ctx)
     sent: list[str] = []
     try:
-        with _Target(plan) as target:
+        with KillTarget(plan.process, whole_group=plan.group is not None) as target:
             _end_process(target, sent, grace=grace)
         if not sent:  # whatever ended it, it was not the operator
-            raise _ended_before(plan)
+            raise ended_before(plan.process)
         look = look_at_process(plan.process, machine.here())
         if look.state is not ProcessState.DEAD:
             raise CannotKill(f"The process was told to end, but that it is gone is not proved. {look.sentence}")
@@ -91,10 +91,13 @@ def kill(ctx: Context, plan: KillPlan, *, actor: str, reason: str | None = None,
         if sent:
             _write_down_failure(ctx, plan, sent, error, actor=actor, reason=reason)
         raise
-    return _write_down(ctx, plan, sent, look.sentence, actor=actor, reason=reason)
+    how = "SIGTERM was enough" if len(sent) == 1 else f"SIGKILL was needed {grace:g} s after SIGTERM"
+    return _write_down(ctx, plan, _facts(plan, sent, reason, how), look.sentence, actor=actor)
 
 
-def _choose(session: Session, looks: Sequence[tuple[ProcessRecord, ProcessLook]]) -> tuple[ProcessRecord, ProcessLook]:
+def _choose(
+    ctx: Context, session: Session, looks: Sequence[tuple[ProcessRecord, ProcessLook]]
+) -> tuple[ProcessRecord, ProcessLook]:
     """The process to end: the agent's, or that of the recorder where no agent lives."""
     ordered = sorted(looks, key=lambda pair: pair[0].role is not ProcessRole.AGENT)
     for process, look in ordered:
@@ -106,9 +109,10 @@ def _choose(session: Session, looks: Sequence[tuple[ProcessRecord, ProcessLook]]
         raise CannotKill(
             f"No process was recorded for the run {session.id}.", hint="End it where it was started; then the run ends."
         )
+    evidence, verdict = ordered[0][1].sentence.removesuffix("."), health.judge(ctx, session.id)[1]
     raise CannotKill(
-        f"The process of the run {session.id} is gone already. {ordered[0][1].sentence}",
-        hint="No signal was sent. End runs whose process is gone: li state doctor --transition-stale",
+        f"{evidence}, so the process of the run {session.id} is gone.",
+        hint=f"No signal was sent. {way_on(session.id, verdict.health)}",
     )
 
 
@@ -142,85 +146,7 @@ def _group_of(pid: int) -> int | None:
         return None
 
 
-class _Target:
-    """The process, and its group where all of that is told, held so that no signal reaches anyone else."""
-
-    def __init__(self, plan: KillPlan) -> None:
-        """Raises CannotKill if what was planned is not there any more."""
-        self._held = _take_hold(plan)
-        self._whole_group = plan.group is not None
-        self._known: set[SeenProcess] = set()
-        if self._whole_group and self._list_group() is None:
-            self._held.close()
-            raise CannotKill(f"pid {self._held.pid} changed its process group.", hint="Nothing was done. Try again.")
-
-    def send(self, number: int) -> None:
-        """Raises ProcessLookupError if nobody is left, PermissionError if the signal may not be sent."""
-        if not self._whole_group:
-            self._held.send(number)
-        elif self._list_group():
-            self._held.send_to_group(number)
-        else:
-            raise ProcessLookupError
-
-    def wait(self, seconds: float) -> bool:
-        """Wait for the end of everyone, but not longer than so; whether all are gone."""
-        give_up = time.monotonic() + seconds
-        if not self._held.wait(seconds):
-            return False
-        while left := self.list_left():
-            pid, start_time, _ = left[0]
-            if start_time is None:
-                return False  # this system does not let us wait for it
-            with suppress(ProcessLookupError), machine.HeldProcess(pid, start_time) as member:
-                if not member.wait(give_up - time.monotonic()):
-                    return False
-        return True
-
-    def list_left(self) -> list[SeenProcess]:
-        """Who still lives."""
-        if self._whole_group:
-            return self._list_group() or []
-        return [SeenProcess(self._held.pid, self._held.start_time)] if self._held.is_alive() else []
-
-    def _list_group(self) -> list[SeenProcess] | None:
-        """Who is in the group now. Its number can be given to others only after the last one of it is gone, so it is
-        ours as long as somebody whom we knew is in it."""
-        found = [seen._replace(state=None) for seen in machine.list_group(self._held.pid)]
-        if not self._known:
-            if (self._held.pid, self._held.start_time) not in {(seen.pid, seen.start_time) for seen in found}:
-                return None
-        elif self._known.isdisjoint(found):
-            return None
-        self._known.update(found)
-        return found
-
-    def __enter__(self) -> "_Target":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._held.close()
-
-
-def _take_hold(plan: KillPlan) -> machine.HeldProcess:
-    process = plan.process
-    assert process.start_time is not None  # without it nobody would have called it alive
-    try:
-        return machine.HeldProcess(process.pid, process.start_time)
-    except ProcessLookupError:
-        raise _ended_before(plan) from None
-    except machine.CannotLook as error:
-        raise CannotKill(f"pid {process.pid} cannot be looked at: {error.strerror}.") from error
-
-
-def _ended_before(plan: KillPlan) -> CannotKill:
-    return CannotKill(
-        f"pid {plan.process.pid} ended before it was told to.",
-        hint=f"No signal was sent: li runs show {plan.session.id}",
-    )
-
-
-def _end_process(target: _Target, sent: list[str], *, grace: float) -> None:
+def _end_process(target: KillTarget, sent: list[str], *, grace: float) -> None:
     for number, patience in ((signal.SIGTERM, grace), (signal.SIGKILL, KILL_PATIENCE)):
         try:
             target.send(number)
@@ -255,15 +181,13 @@ def _let_recorder_finish(ctx: Context, plan: KillPlan, *, after: int) -> None:
             return
 
 
-def _write_down(
-    ctx: Context, plan: KillPlan, sent: Sequence[str], proof: str, *, actor: str, reason: str | None
-) -> Killed:
+def _write_down(ctx: Context, plan: KillPlan, known: Mapping[str, Any], proof: str, *, actor: str) -> Killed:
     """The audit row, and the end of the run unless its recorder wrote one: that one stays."""
     with ctx.db.write() as tx:
         now = ctx.now()
         before = sessions.get(tx, plan.session.id, lock=True)
         ended_by_itself = before.status is not SessionStatus.RUNNING
-        facts = {**_facts(plan, sent, reason), "proof": proof, "ended_by_itself": ended_by_itself}
+        facts = {**known, "proof": proof, "ended_by_itself": ended_by_itself}
         if not ended_by_itself:
             session_rows.end(
                 tx, before.id, status=SessionStatus.CANCELLED, at=now, exit_code=None, actor=actor, reason=REASON_CODE
@@ -271,12 +195,12 @@ def _write_down(
             keep_history(
                 ctx, tx, "session", before.id,
                 before=before.status, after=SessionStatus.CANCELLED, at=now, actor=actor, reason=REASON_CODE,
-                sentence=reason, evidence=facts,
+                sentence=facts["sentence"], evidence=facts,
             )  # fmt: skip
         event = add_event(ctx, tx, "kill", target_id=before.id, details=facts, actor=actor)
         tx.tell(Topic.SESSION, before.id, session_id=before.id, at=now)
         session = sessions.get(tx, before.id)
-    return Killed(session, plan, tuple(sent), proof, ended_by_itself, event.id)
+    return Killed(session, plan, tuple(facts["signals"]), proof, ended_by_itself, event.id)
 
 
 def _write_down_failure(
@@ -284,14 +208,18 @@ def _write_down_failure(
 ) -> None:
     what = error.message if isinstance(error, Error) else f"It was interrupted ({type(error).__name__})."
     with ctx.db.write() as tx:
-        facts = {**_facts(plan, sent, reason), "failed": what}
+        facts = {
+            **_facts(plan, sent, reason, f"it was sent {', '.join(sent)}. {what.removesuffix('.')}"),
+            "failed": what,
+        }
         add_event(ctx, tx, "kill", target_id=plan.session.id, details=facts, actor=actor)
 
 
-def _facts(plan: KillPlan, sent: Sequence[str], reason: str | None) -> dict[str, Any]:
+def _facts(plan: KillPlan, sent: Sequence[str], reason: str | None, how: str) -> dict[str, Any]:
     process = plan.process
     return {
         "reason": reason,
+        "sentence": f"{how[0].upper()}{how[1:]}." if reason is None else f"{reason} ({how})",  # for histories
         "signals": list(sent),
         "pid": process.pid,
         "start_time": process.start_time,
