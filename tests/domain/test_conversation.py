@@ -10,8 +10,11 @@ from lionstudio.domain.conversation import (
     SEEDED_CLASSES,
     SYSTEM_CLASS,
     UNKNOWN_CLASS,
+    Activity,
     Message,
+    MessageDraft,
     MessageKind,
+    activity_of,
     kind_of,
     tool_of,
 )
@@ -48,6 +51,7 @@ RESULT = {"function": "bash", "arguments": {}, "output": "ok", "action_request_i
 def test_what_a_message_is_to_a_reader(lion_class, role, content, kind):
     assert kind_of(lion_class, role, content) is MessageKind(kind)
     assert Message("m", 1.0, role, content, lion_class).kind is MessageKind(kind)
+    assert MessageDraft(role, content, lion_class).kind is MessageKind(kind)
 
 
 @pytest.mark.parametrize(
@@ -56,6 +60,27 @@ def test_what_a_message_is_to_a_reader(lion_class, role, content, kind):
 )
 def test_the_tool_a_message_is_about(content, tool):
     assert tool_of(content) == tool
+
+
+@pytest.mark.parametrize(
+    ("role", "content", "shown"),
+    [
+        pytest.param("tool", CALL, Activity(MessageKind.TOOL_CALL, "bash"), id="a call"),
+        pytest.param("tool", RESULT, Activity(MessageKind.TOOL_RESULT, "bash", "c1"), id="its result"),
+        pytest.param("tool", "ok", Activity(MessageKind.TOOL_RESULT), id="a result that names no call"),
+        pytest.param("tool", {"action_request_id": 7}, Activity(MessageKind.TOOL_RESULT), id="a result of no id"),
+        pytest.param("user", RESULT, Activity(MessageKind.USER), id="a person who quotes a result"),
+        pytest.param("assistant", CALL, Activity(MessageKind.ASSISTANT), id="an answer that quotes a call"),
+    ],
+)
+def test_what_a_message_shows_about_its_branch(role, content, shown):
+    assert activity_of(MessageDraft(role, content)) == shown
+
+
+@pytest.mark.parametrize("kind", MessageKind)
+def test_only_a_call_opens_one_and_only_a_new_turn_abandons_them(kind):
+    assert Activity(kind).opens_call is (kind is MessageKind.TOOL_CALL)
+    assert Activity(kind).abandons_calls is (kind is MessageKind.USER)
 
 
 def test_the_seeded_classes_begin_with_the_unknown_one():

@@ -242,6 +242,36 @@ def test_a_running_session_shows_the_tool_calls_it_waits_for(ctx: Context) -> No
     assert branches.get_branch(ctx, "main").last_kind is MessageKind.TOOL_RESULT
 
 
+@pytest.mark.parametrize(
+    ("then", "open_calls"),
+    [
+        pytest.param(result("c1"), ["c2"], id="a result"),
+        pytest.param(result("unknown"), ["c1", "c2"], id="a result of no call"),
+        pytest.param(assistant_says("hm", id="a", created_at=NOW), ["c1", "c2"], id="an answer"),
+        pytest.param(user_says("go on", id="u", created_at=NOW), [], id="a new turn"),
+    ],
+)
+def test_a_run_waits_for_the_same_calls_whether_it_was_recorded_or_imported(
+    ctx: Context, then: MessageDraft, open_calls: list[str]
+) -> None:
+    drafts = [call("c1", "bash"), call("c2", "grep"), then]
+    import_sessions(ctx, [running(*drafts)])
+    start_run(ctx, "run-2")
+    messages.append_messages(ctx, line_of("run-2"), drafts)
+    for session_id in ("run-1", "run-2"):
+        assert [one.call_id for one in branches.list_open_calls(ctx, session_id)] == open_calls
+
+
+def test_what_was_delivered_from_one_session_is_not_delivered_again_from_another(ctx: Context) -> None:
+    sent = says("a", sender="ana", recipient="bo", channel="handover")
+    import_sessions(ctx, [found(part("main", sent))])
+    (before,) = messages.list_inbox(ctx, ["bo"])
+    import_sessions(ctx, [found(part("other", sent, session_id="run-2"), id="run-2")])
+    start_run(ctx, "run-3")
+    messages.append_messages(ctx, line_of("run-3"), sent)
+    assert messages.list_inbox(ctx, ["bo"]) == [before]
+
+
 def test_a_parent_that_is_not_known_yet_is_linked_by_a_later_import(ctx: Context) -> None:
     child = found(id="child", parent_session_id="run-1")
     assert import_sessions(ctx, [child]).problems == ()

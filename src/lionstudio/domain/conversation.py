@@ -64,6 +64,10 @@ class MessageDraft(NamedTuple):
     id: str | None = None
     created_at: float | None = None
 
+    @property
+    def kind(self) -> MessageKind:
+        return kind_of(self.lion_class, self.role, self.content)
+
 
 class Message(NamedTuple):
     """A stored message, as it comes back."""
@@ -122,6 +126,33 @@ class OpenCall(NamedTuple):
     since: float
 
 
+class Activity(NamedTuple):
+    """What a message shows about its branch: what that does, and for which tool calls it waits (D5)."""
+
+    kind: MessageKind
+    tool: str | None = None  # that is called, or has answered
+    answers: str | None = None  # the call that has its result now
+
+    @property
+    def opens_call(self) -> bool:
+        return self.kind is MessageKind.TOOL_CALL
+
+    @property
+    def abandons_calls(self) -> bool:
+        """A new turn: calls that have no result yet get none any more."""
+        return self.kind is MessageKind.USER
+
+
+def activity_of(draft: MessageDraft) -> Activity:
+    """What a message shows about the branch that it is new to."""
+    kind = draft.kind
+    if kind is MessageKind.TOOL_CALL:
+        return Activity(kind, tool_of(draft.content))
+    if kind is MessageKind.TOOL_RESULT:
+        return Activity(kind, tool_of(draft.content), _text_at(draft.content, "action_request_id"))
+    return Activity(kind)
+
+
 def kind_of(lion_class: str, role: str, content: Any) -> MessageKind:
     """What a message is to a reader: its class decides, else its role, and for tools the shape of its content."""
     known = KIND_BY_CLASS.get(lion_class) or KIND_BY_ROLE.get(role)
@@ -143,5 +174,9 @@ def is_tool_error(message: Message) -> bool:
 
 def tool_of(content: Any) -> str | None:
     """The tool that a tool call or a tool result is about."""
-    name = content.get("function") if isinstance(content, Mapping) else None
-    return name if isinstance(name, str) else None
+    return _text_at(content, "function")
+
+
+def _text_at(content: Any, key: str) -> str | None:
+    value = content.get(key) if isinstance(content, Mapping) else None
+    return value if isinstance(value, str) else None

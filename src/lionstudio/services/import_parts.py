@@ -1,16 +1,14 @@
 """What the branches of an import bring: their messages put in order, and what follows from them for the session."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from lionstudio.domain.conversation import Branch, MessageDraft, MessageKind, OpenCall, kind_of, tool_of
+from lionstudio.domain.conversation import Branch, MessageDraft, MessageKind, OpenCall, activity_of
 from lionstudio.domain.drafts import require_message
 from lionstudio.domain.errors import Invalid, InvalidRequest
 from lionstudio.domain.usage import Usage, usage_of
-from lionstudio.store import branches, exchange, messages, progressions, usage
+from lionstudio.store import branches, messages, progressions, usage
 from lionstudio.store.transaction import Tx
-
-TOOL_KINDS = (MessageKind.TOOL_CALL, MessageKind.TOOL_RESULT)
 
 
 class BranchImport(NamedTuple):
@@ -65,7 +63,7 @@ def parents_first(parts: Sequence[BranchImport]) -> list[BranchImport]:
 
 
 def store_part(tx: Tx, part: Part) -> None:
-    prompt = next((draft.id for draft in reversed(part.fresh) if message_kind(draft) is MessageKind.SYSTEM), None)
+    prompt = next((draft.id for draft in reversed(part.fresh) if draft.kind is MessageKind.SYSTEM), None)
     if part.is_new:
         progressions.add_head(tx, part.branch.progression_id, created_at=part.branch.created_at)
         branches.insert(tx, part.branch._replace(system_msg_id=part.branch.system_msg_id or prompt))
@@ -73,10 +71,8 @@ def store_part(tx: Tx, part: Part) -> None:
         branches.set_system_message(tx, part.branch.id, prompt)  # R27
     progressions.enter_many(tx, part.branch.progression_id, [id_of(draft) for draft in part.fresh])
     if part.fresh:
-        last = part.fresh[-1]
-        kind = message_kind(last)
-        tool = tool_of(last.content) if kind in TOOL_KINDS else None
-        branches.touch(tx, part.branch.id, kind=kind, tool=tool, at=time_of(last))
+        shown = activity_of(part.fresh[-1])
+        branches.touch(tx, part.branch.id, kind=shown.kind, tool=shown.tool, at=time_of(part.fresh[-1]))
 
 
 def keep_open_calls(tx: Tx, parts: Iterable[Part]) -> None:
@@ -86,25 +82,16 @@ def keep_open_calls(tx: Tx, parts: Iterable[Part]) -> None:
             continue
         waiting: dict[str, OpenCall] = {}
         for draft in part.drafts:
-            kind = message_kind(draft)
-            if kind is MessageKind.TOOL_CALL:
-                waiting[id_of(draft)] = OpenCall(part.branch.id, id_of(draft), tool_of(draft.content), time_of(draft))
-            elif kind is MessageKind.TOOL_RESULT and isinstance(draft.content, Mapping):
-                waiting.pop(str(draft.content.get("action_request_id")), None)
-            elif kind is MessageKind.USER:
+            shown = activity_of(draft)
+            if shown.opens_call:
+                waiting[id_of(draft)] = OpenCall(part.branch.id, id_of(draft), shown.tool, time_of(draft))
+            elif shown.answers is not None:
+                waiting.pop(shown.answers, None)
+            elif shown.abandons_calls:
                 waiting.clear()
         branches.close_calls(tx, part.branch.id)
         for call in waiting.values():
             branches.open_call(tx, call)
-
-
-def deliver(tx: Tx, session_id: str, drafts: Iterable[MessageDraft]) -> None:
-    for draft in drafts:
-        if draft.channel is not None and draft.recipient is not None:
-            if exchange.find_delivery(tx, id_of(draft)) is not None:
-                continue
-            sender = draft.sender or session_id
-            tx.deliver(id_of(draft), sender=sender, recipient=draft.recipient, channel=draft.channel)
 
 
 def add_usage(tx: Tx, session_id: str, drafts: Iterable[MessageDraft]) -> None:
@@ -124,7 +111,3 @@ def message_row(tx: Tx, draft: MessageDraft) -> dict[str, object]:
         return messages.message_row(tx, draft, id=id_of(draft), created_at=time_of(draft))
     except Invalid as error:
         raise InvalidRequest(f"The message {draft.id!r} cannot be stored. {error.message}", hint=error.hint) from error
-
-
-def message_kind(draft: MessageDraft) -> MessageKind:
-    return kind_of(draft.lion_class, draft.role, draft.content)

@@ -21,7 +21,6 @@ from lionstudio.services.import_parts import (
     Part,
     add_usage,
     complete_drafts,
-    deliver,
     id_of,
     keep_open_calls,
     message_row,
@@ -29,6 +28,7 @@ from lionstudio.services.import_parts import (
     store_part,
     time_of,
 )
+from lionstudio.services.messages import deliver_said
 from lionstudio.services.sessions import find_locked, known_session
 from lionstudio.store import branches, imports, messages, progressions, sessions
 from lionstudio.store.rehearsal import is_rehearsal
@@ -174,7 +174,8 @@ def _import_one(ctx: Context, tx: Tx, one: SessionImport) -> Imported:
     for part in parts:
         store_part(tx, part)
     progressions.enter_many(tx, session.progression_id, [id_of(draft) for draft in added])
-    deliver(tx, session.id, added)
+    for draft in added:
+        deliver_said(tx, session.id, id_of(draft), draft)
     add_usage(tx, session.id, added)
     ended = known is not None and (_end(ctx, tx, known, told) or _end_later(ctx, tx, known, told, added))
     if not ended and session.status is SessionStatus.RUNNING:

@@ -13,9 +13,8 @@ from lionstudio.domain.conversation import (
     MessageDraft,
     MessageKind,
     OpenCall,
+    activity_of,
     is_tool_error,
-    kind_of,
-    tool_of,
 )
 from lionstudio.domain.drafts import require_message, require_recipient
 from lionstudio.domain.errors import BranchNotFound, MessageNotFound
@@ -81,8 +80,7 @@ def store_in_line(tx: Tx, line: Line, draft: MessageDraft, message_id: str, *, a
         if not progressions.holds(tx, line.session_progression_id, message_id):
             _count_usage(tx, line.session_id, draft, None)
         is_new = _enter_where_missing(tx, line, message_id)
-    if draft.channel is not None and draft.recipient is not None:
-        _deliver(tx, message_id, draft, sender=draft.sender or line.session_id)
+    deliver_said(tx, line.session_id, message_id, draft)
     if is_new:  # what is said again shows nothing about what the branch does now
         _follow_activity(tx, line.branch_id, draft, message_id, at=at)
     return is_new
@@ -110,8 +108,7 @@ def _store_free(ctx: Context, draft: MessageDraft, *, session_id: str | None) ->
         )
         if not messages.insert(tx, row):
             _replace(tx, draft, row, at=now, teller=session_id)
-        if draft.recipient is not None:
-            _deliver(tx, message_id, draft, sender=draft.sender or session_id)
+        _deliver(tx, session_id, message_id, draft)
         tx.tell(Topic.MESSAGE, message_id, session_id=session_id, at=now)
     return message_id
 
@@ -185,8 +182,15 @@ def list_names(ctx: Context, session_id: str) -> list[str]:
     return [name for name in (session_id, session.name, session.agent_name, *own) if name]
 
 
-def _deliver(tx: Tx, message_id: str, draft: MessageDraft, *, sender: str | None) -> None:
+def deliver_said(tx: Tx, session_id: str, message_id: str, draft: MessageDraft) -> None:
+    """Deliver what stands in a transcript, if it was said on a channel; once only (R8)."""
+    if draft.channel is not None:
+        _deliver(tx, session_id, message_id, draft)
+
+
+def _deliver(tx: Tx, session_id: str | None, message_id: str, draft: MessageDraft) -> None:
     if draft.recipient is not None:
+        sender = draft.sender or session_id
         tx.deliver(message_id, sender=sender, recipient=draft.recipient, channel=draft.channel)
 
 
@@ -219,21 +223,16 @@ def _replace(tx: Tx, draft: MessageDraft, row: dict[str, Any], *, at: float, tel
 
 def _follow_activity(tx: Tx, branch_id: str, draft: MessageDraft, message_id: str, *, at: float) -> None:
     """Keep what the branch is doing (D5), and its system prompt, with the message that shows it."""
-    kind = kind_of(draft.lion_class, draft.role, draft.content)
-    tool = None
-    if kind is MessageKind.TOOL_CALL:
-        tool = tool_of(draft.content)
-        branches.open_call(tx, OpenCall(branch_id, message_id, tool, at))
-    elif kind is MessageKind.TOOL_RESULT:
-        tool = tool_of(draft.content)
-        call_id = draft.content.get("action_request_id") if isinstance(draft.content, dict) else None
-        if isinstance(call_id, str):
-            branches.close_call(tx, branch_id, call_id)
-    elif kind is MessageKind.USER:
-        branches.close_calls(tx, branch_id)  # a new turn: calls that were abandoned get no result any more
-    elif kind is MessageKind.SYSTEM:
+    shown = activity_of(draft)
+    if shown.opens_call:
+        branches.open_call(tx, OpenCall(branch_id, message_id, shown.tool, at))
+    elif shown.answers is not None:
+        branches.close_call(tx, branch_id, shown.answers)
+    elif shown.abandons_calls:
+        branches.close_calls(tx, branch_id)
+    elif shown.kind is MessageKind.SYSTEM:
         branches.set_system_message(tx, branch_id, message_id)  # R27
-    branches.touch(tx, branch_id, kind=kind, tool=tool, at=at)
+    branches.touch(tx, branch_id, kind=shown.kind, tool=shown.tool, at=at)
 
 
 def _count_usage(tx: Tx, session_id: str, draft: MessageDraft, before: Message | None) -> None:

@@ -23,7 +23,6 @@ BOXES = {
     for box in ("recipient", "sender")
     for by_channel in (False, True)
 }
-FIND_DELIVERY = "SELECT seq FROM exchange WHERE message_id = :message_id"
 
 
 def list_exchanged(tx: Tx, box: str, name: str, *, channel: str | None, after: int, limit: int) -> list[Message]:
@@ -33,9 +32,3 @@ def list_exchanged(tx: Tx, box: str, name: str, *, channel: str | None, after: i
         params["channel"] = text_in(channel)
     rows = tx.all(BOXES[box, channel is not None], **params)
     return [to_message(tx, row, row[10]) for row in rows]
-
-
-def find_delivery(tx: Tx, message_id: str) -> int | None:
-    """The number under which a message was delivered."""
-    seq: int | None = tx.value(FIND_DELIVERY, message_id=message_id)
-    return seq
