@@ -131,9 +131,39 @@ def test_a_long_message_has_a_summary(li: Li, ops: str):
 def test_a_message_is_read_from_standard_input(li: Li, ops: str, monkeypatch):
     import io
 
-    monkeypatch.setattr(sys, "stdin", io.StringIO("typed\ntext\n"))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("getippt\r\n\u2713\n".encode())))
     li("team", "send", "ops", "-")
-    assert contents(li("team", "receive", "ops", "bo", "--json")) == ["typed\ntext"]
+    assert contents(li("team", "receive", "ops", "bo", "--json")) == ["getippt\n\u2713"]
+
+
+@pytest.mark.parametrize("locale", ["C", "C.UTF-8"])
+@pytest.mark.parametrize(
+    ("data", "complaint"),
+    [
+        pytest.param(b"caf\xe9\n", "is not UTF-8", id="latin1"),
+        pytest.param(bytes(range(256)), "is not UTF-8", id="any bytes"),
+        pytest.param(b"a\0b", "holds NUL bytes", id="NUL"),
+        pytest.param(b"\xed\xa0\x80", "is not UTF-8", id="a lone surrogate"),
+    ],
+)
+def test_what_is_no_text_is_not_sent(li: Li, ops: str, ctx: Context, data: bytes, complaint: str, locale: str):
+    words = [sys.executable, "-m", "lionstudio", "team", "send", "ops", "-"]
+    sent = subprocess.run(words, input=data, capture_output=True, env={**os.environ, "LC_ALL": locale})
+    assert (sent.returncode, sent.stdout) == (2, b"")
+    assert complaint in sent.stderr.decode()
+    assert "Put data into a file and send its path." in sent.stderr.decode()
+    assert teams.list_messages(ctx, ops) == []
+
+
+def test_a_closed_standard_input_is_said(li: Li, ops: str, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)
+    answer = li("team", "send", "ops", "-")
+    assert (answer.code, "Standard input is closed." in answer.err) == (2, True)
+
+
+def test_an_argument_that_is_no_text_is_not_sent(li: Li, ops: str, ctx: Context):
+    assert li("team", "send", "ops", "caf\udce9").code == li("team", "send", "ops", "hi", "--from", "\udcff").code == 2
+    assert teams.list_messages(ctx, ops) == []
 
 
 def test_the_environment_says_who_sends_from_which_run_to_which_team(li: Li, ops: str, ctx: Context, monkeypatch):

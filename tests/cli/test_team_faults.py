@@ -12,7 +12,7 @@ import pytest
 from lionstudio.services import teams
 from lionstudio.services.admin import list_events
 from lionstudio.services.context import Context
-from tests.cli.conftest import Li
+from tests.cli.conftest import DRY_RUN, Li
 from tests.factories import NOW
 from tests.waiting import wait_until
 
@@ -66,6 +66,55 @@ def test_what_the_database_does_not_take_is_said_and_repaired(
     assert [message.content for message in teams.list_messages(ctx, ops)] == ["hello"]
 
 
+@pytest.fixture
+def junk(tmp_path: Path) -> str:
+    """A file that is no database."""
+    path = tmp_path / "junk.db"
+    path.write_text("junk " * 1000)
+    return str(path)
+
+
+def test_a_database_that_cannot_be_read_is_said_once_and_leaves_a_list_incomplete(li: Li, ops: str, junk: str):
+    li("team", "create", "more", "ana")
+    answer = li("team", "list", "--db", junk)
+    assert answer.code == 1
+    assert answer.err.count("is not an SQLite database") == 1
+    assert [line.split()[0] for line in answer.out.splitlines()[1:]] == ["more", "ops"]
+    assert len(li("team", "list", "--db", junk, "--json").objects) == 2
+
+
+def test_a_list_that_neither_files_nor_the_database_can_give_is_an_error(li: Li, home: Path, junk: str):
+    answer = li("team", "list", "--db", junk)
+    assert (answer.code, answer.out) == (1, "")
+    assert answer.err.count("is not an SQLite database") == 1
+    assert "no teams yet" not in answer.err
+
+
+def test_a_server_that_is_down_leaves_a_list_incomplete(li: Li, ops: str):
+    answer = li("team", "list", "--db", "postgresql://nobody@127.0.0.1:1/none")
+    assert (answer.code, answer.err.count("cannot be reached")) == (1, 1)
+    assert "ops" in answer.out
+
+
+def test_a_database_that_is_not_there_yet_is_no_trouble(li: Li, ops: str, tmp_path: Path):
+    answer = li("team", "list", "--db", str(tmp_path / "new.db"))
+    assert (answer.code, answer.err, "ops" in answer.out) == (0, "", True)
+
+
+def test_one_team_is_answered_by_its_file_alone(li: Li, ops: str, junk: str):
+    answer = li("team", "show", "ops", "--db", junk)
+    assert (answer.code, "ops" in answer.out, answer.err.count("is not an SQLite database")) == (0, True, 1)
+    missing = li("team", "show", "nowhere", "--db", junk)
+    assert (missing.code, "There is no team" in missing.err) == (1, False)  # who knows
+    assert missing.err.count("is not an SQLite database") == 1
+
+
+def test_what_is_in_the_way_is_said_once_when_a_team_is_made(li: Li, junk: str):
+    answer = li("team", "create", "ops", "--db", junk)
+    assert (answer.code, answer.err.count("is not an SQLite database")) == (0, 1)
+    assert "li state import-teams, brings it in" in answer.err
+
+
 def test_importing_teams_repairs_what_the_database_did_not_take(li: Li, ops: str, ctx: Context, tmp_path: Path):
     (tmp_path / "no.db").mkdir()
     li("team", "send", "ops", "hello", "--db", str(tmp_path / "no.db"))
@@ -114,7 +163,7 @@ def test_prune_shows_its_plan_and_does_it(li: Li, ops: str, ctx: Context, home: 
     archive(li, ctx)
     assert "left alone for 30 days" in li("team", "prune").err
     planned = li("team", "prune", "--keep-days", "0", "--dry-run")
-    assert (planned.code, planned.err) == (0, "1 team would be deleted.\n")
+    assert (planned.code, planned.err) == (0, DRY_RUN)
     done = li("team", "prune", "--keep-days", "0")
     assert (done.code, done.out, done.err) == (0, planned.out, "Deleted 1 team.\n")
     assert [team.name for team in teams.list_teams(ctx)] == ["kept"]
@@ -163,7 +212,7 @@ def test_prune_asks_on_a_terminal(li: Li, ops: str, ctx: Context, monkeypatch):
     archive(li, ctx)
     monkeypatch.setattr(sys, "stdin", Keyboard("no\n"))
     answer = li("team", "prune", "--keep-days", "0", terminal=True)
-    assert (answer.code, "Nothing was deleted." in answer.err) == (1, True)
+    assert (answer.code, "Nothing was pruned." in answer.err) == (1, True)
     assert len(teams.list_teams(ctx)) == 1
 
 

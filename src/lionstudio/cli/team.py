@@ -26,12 +26,14 @@ def create(call: Call) -> None:
     call.out.say(f"Made the team {team.name!r} {who}.")
 
 
-def list_teams(call: Call) -> None:
-    """Every team in use; with --archived those that were put aside, too."""
+def list_teams(call: Call) -> int:
+    """Every team in use; with --archived those that were put aside, too. 1 if the database could not tell its own."""
     from lionstudio.cli.team_rows import print_teams
 
-    found = _teams(call).list_teams()
+    teams = _teams(call)
+    found = teams.list_teams()
     print_teams(call, [one for one in found if call.args.archived or one.team.status is TeamStatus.ACTIVE], len(found))
+    return 0 if teams.trouble is None else 1
 
 
 def show(call: Call) -> None:
@@ -151,4 +153,8 @@ def _limit(call: Call) -> int:
 def _typed_text() -> str:
     import sys
 
-    return sys.stdin.read().rstrip("\n")
+    if sys.stdin is None:
+        raise WrongUsage("Standard input is closed.", hint="Give the text after the team instead of -.")
+    # As bytes: how text is decoded depends on the machine, and what is none must be seen to be none.
+    typed = sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
+    return typed.replace("\r\n", "\n").rstrip("\n")

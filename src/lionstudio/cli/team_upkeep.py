@@ -10,7 +10,7 @@ from lionstudio.cli.operator import operator
 from lionstudio.cli.output import one_line
 from lionstudio.cli.team_rows import listed_object, print_message, team_table
 from lionstudio.domain.change import Change, Topic
-from lionstudio.domain.errors import DatabaseGone, Error
+from lionstudio.domain.errors import Error, NoDatabaseYet
 from lionstudio.domain.team import Team, TeamMessage
 from lionstudio.domain.team_files import TeamFile, messages_in, new_team_file, with_missing, with_team
 from lionstudio.recorders import team_files
@@ -41,10 +41,10 @@ def prune_teams(call: Call) -> int:
         call.out.say(f"No team was archived and then left alone for {call.args.keep_days:g} days.")
         return 0
     if call.args.dry_run:
-        call.out.say(f"{_teams_in_words(len(plan.teams))} would be deleted.")
+        call.out.say_dry_run()
         return 0
-    if not call.out.confirm(f"Delete {_teams_in_words(len(plan.teams))} with all messages?", yes=call.args.yes):
-        call.out.say("Nothing was deleted.")
+    question = f"Delete {_teams_in_words(len(plan.teams))} with all messages?"
+    if not call.out.confirm(question, yes=call.args.yes, declined="Nothing was pruned."):
         return 1
     gone: list[ListedTeam] = []
     files_left: list[Team] = []
@@ -137,7 +137,7 @@ def _find(ctx: Context, typed: str) -> Team:
 
 def import_folder(call: Call) -> int:
     """Merge the team files of a folder into the database; 1 if one could not be read."""
-    from lionstudio.cli.reports import print_report
+    from lionstudio.cli.reports import print_outcome, print_report
     from lionstudio.importers.team_files import import_team_files
 
     folder = os.path.abspath(call.args.folder) if call.args.folder else call.settings.teams_folder
@@ -156,15 +156,13 @@ def import_folder(call: Call) -> int:
             dry_run=call.args.dry_run,
             on_progress=step,
         )
-    return print_report(call, report)
+    return print_outcome(call, report) if paths else print_report(call, report)
 
 
 def _database_if_there(call: Call) -> Context | None:
     try:
         return call.ctx
-    except DatabaseGone:
-        if "://" in call.settings.db:
-            raise
+    except NoDatabaseYet:
         return None
 
 

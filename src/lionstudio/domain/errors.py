@@ -25,6 +25,7 @@
         ├── DatabaseFull             no room left on the disk
         ├── DatabaseReadOnly         the file, its folder or the server refuses writing
         ├── DatabaseGone             the file or the server cannot be reached
+        │   ├── NoDatabaseYet            the place is fine, and empty
         │   └── UnusablePlace            … and never can be, at that place
         ├── DatabaseDamaged          the file is not a whole database
         ├── ForeignDatabase          a file or schema that belongs to another program
@@ -239,6 +240,13 @@ class DatabaseGone(Unavailable):
 
     code = "database_gone"
     hint = "Check LIONAGI_DB, and that the server or the disk behind it is there."
+
+
+class NoDatabaseYet(DatabaseGone):
+    """The place is fine, and empty."""
+
+    code = "no_database_yet"
+    hint = "Recording a run makes one: lionstudio.record(…). So does bringing runs in: li state import"
 
 
 class UnusablePlace(DatabaseGone):

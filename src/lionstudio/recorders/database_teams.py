@@ -23,6 +23,8 @@ from lionstudio.services.team_names import create_team
 class DatabaseTeams:
     """Teams whose primary store is the database."""
 
+    trouble = None  # a database that cannot be read is no answer here, but an error
+
     def __init__(self, places: Places) -> None:
         self._places = places
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 
-from lionstudio.domain.errors import AlreadyExists, Conflict, DatabaseGone, Error, InvalidContent, Unavailable
+from lionstudio.domain.errors import AlreadyExists, Conflict, Error, InvalidContent, NoDatabaseYet, Unavailable
 from lionstudio.domain.team import Team, TeamMessage, TeamStatus, require_team_move
 from lionstudio.domain.team_files import (
     TeamFile,
@@ -46,6 +46,7 @@ class FileTeams:
     def __init__(self, places: Places) -> None:
         self._places = places
         self._folder = places.folder
+        self.trouble: Unavailable | None = None  # why the database could not be read: what only it knows is missing
         self._watched: str | None = None  # the file that is looked at again and again
         self._seen: object = None
 
@@ -59,7 +60,10 @@ class FileTeams:
         return team
 
     def list_teams(self) -> "list[ListedTeam]":
-        """Every team: those that have a file, then those that only the database knows."""
+        """Every team: those that have a file, then those that only the database knows.
+
+        A database that cannot be read is said and leaves its teams out; where no file can answer, it is raised.
+        """
         from lionstudio.services.team_list import ListedTeam, list_with_counts
 
         rows = {}
@@ -67,7 +71,7 @@ class FileTeams:
             messages = self._bring_in(found)
             last_at = max((message.created_at for message in messages), default=None)
             rows[found.file.team.id] = ListedTeam(found.file.team, len(messages), last_at)
-        ctx = self._database()
+        ctx = self._database(needed=not rows)
         for listed in list_with_counts(ctx) if ctx else []:
             known = rows.setdefault(listed.team.id, listed)
             if known.team.status is not listed.team.status:  # lionagi's files do not say that a team is archived
@@ -171,7 +175,7 @@ class FileTeams:
             return found
         from lionstudio.services.team_list import find_meant, list_last_messages
 
-        ctx = self._database()
+        ctx = self._database(needed=True)
         team = find_meant(ctx, typed) if ctx else None
         if ctx is None or team is None:
             raise self._not_found(typed, ctx)
@@ -208,15 +212,20 @@ class FileTeams:
             else:
                 yield team_files.Found(path, file)
 
-    def _database(self) -> Context | None:
-        """The database, if there is one; reading creates none, and works without."""
-        try:
-            return self._places.to_read()
-        except DatabaseGone:
-            return None
-        except Unavailable as error:
-            self._places.say(f"The database could not be read: {error.message}")
-            return None
+    def _database(self, *, needed: bool = False) -> Context | None:
+        """The database, if there is one; reading creates none. One that cannot be read is said once, or raised."""
+        if self.trouble is None:
+            try:
+                return self._places.to_read()
+            except NoDatabaseYet:
+                return None
+            except Unavailable as error:
+                self.trouble = error
+                if not needed:
+                    self._places.say(f"The database could not be read: {error.message} {error.hint or ''}".rstrip())
+        if needed:
+            raise self.trouble
+        return None
 
     def _with_status(self, file: TeamFile) -> Team:
         """The team with what the database says where the file does not say whether it is archived."""
@@ -243,7 +252,8 @@ class FileTeams:
             # Opening the database may have taken long: others may have written since.
             self._merge(ctx, _read_again(written) or written, is_news=True)
         except Unavailable as error:
-            self._places.say(f"The database did not take it: {error.message} {REPAIRED_BY}")
+            why = f": {error.message}" if self.trouble is None else "."  # else it was said why
+            self._places.say(f"The database did not take it{why} {REPAIRED_BY}")
         return messages_in(written.file)
 
     def _merge(self, ctx: Context, found: team_files.Found, *, is_news: bool = False) -> None:

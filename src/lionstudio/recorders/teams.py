@@ -88,7 +88,25 @@ def require_recipients(team: Team, post: Post) -> None:
         raise InvalidRequest("There is nothing to send.", hint="Give the text after the team, or - and type it.")
     if not post.sender.strip() or post.sender == ALL_RECIPIENTS:
         raise InvalidRequest(f"{post.sender!r} cannot send.", hint="Name a member after --from, or leave it out.")
+    _require_text(post.content, "The message")
+    _require_text(post.sender, "The name of the sender")
     require_members(team, post.recipients, known=(ALL_RECIPIENTS,))
+
+
+def _require_text(text: str, what: str) -> None:
+    """Raise InvalidRequest for bytes that were taken for text: whoever receives them could not read them."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        reason = "is not UTF-8"
+    else:
+        reason = "holds NUL bytes"
+        if "\0" not in text:
+            return
+    raise InvalidRequest(
+        f"{what} {reason}, and members of a team send each other text.",
+        hint="Put data into a file and send its path. Text in another encoding: iconv -f latin1 -t utf-8 FILE",
+    )
 
 
 def members_after(team: Team, add: Sequence[str], remove: Sequence[str]) -> tuple[str, ...]:

@@ -5,9 +5,9 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 
+from lionstudio.domain.errors import NoDatabaseYet
 from lionstudio.services.context import Context, open_context
 from lionstudio.settings import Settings
-from lionstudio.store.migrate import NoDatabaseYet
 from lionstudio.store.open import open_database
 from lionstudio.store.rehearsal import Rehearsal, rehearse
 

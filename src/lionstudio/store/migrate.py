@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from lionstudio.domain.errors import DatabaseGone, ForeignDatabase, NewerDatabase
+from lionstudio.domain.errors import ForeignDatabase, NewerDatabase, NoDatabaseYet
 
 TYPE_CHECKING = False  # not from `typing`: loading that takes as long as starting Python
 if TYPE_CHECKING:
@@ -63,15 +63,8 @@ def create_or_upgrade(dialect: Dialect, *, create: bool = True, steps: Sequence[
         connection.close()
 
 
-class NoDatabaseYet(DatabaseGone):
-    """The place is fine, and empty."""
-
-
 def no_database(location: str) -> NoDatabaseYet:
-    return NoDatabaseYet(
-        f"There is no database at {location} yet.",
-        hint="Recording a run makes one: lionstudio.record(…). So does bringing runs in: li state import",
-    )
+    return NoDatabaseYet(f"There is no database at {location} yet.")
 
 
 def require_known(found: int, latest: int, *, location: str) -> int:
