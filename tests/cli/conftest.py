@@ -11,6 +11,8 @@ import pytest
 
 from lionstudio.cli.main import main
 
+DRY_RUN = "Nothing was changed. Without --dry-run this would be done.\n"  # how each of them ends
+
 
 class Answer(NamedTuple):
     """What a command came to."""
@@ -30,6 +32,10 @@ class Terminal(io.StringIO):
 
     def isatty(self) -> bool:
         return True
+
+
+class Keyboard(Terminal):
+    """What a person types."""
 
 
 Li = Callable[..., Answer]

@@ -212,6 +212,7 @@ def test_restore_asks_on_a_terminal(
     answer = li("state", "restore", saved, terminal=True)
     assert answer.code == code
     assert "Replace what is there now? [y/N]" in answer.err
+    assert ("Nothing was changed." in answer.err) == (code == 1)
     monkeypatch.setattr(sys, "stdin", StringIO())
     assert [line["type"] for line in li("state", "export").objects].count("session") == runs
 

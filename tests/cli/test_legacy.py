@@ -1,6 +1,7 @@
 """Runs without a status, and what an operator may do with them."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from lionstudio.domain.session import SessionStatus
 from lionstudio.services import legacy, sessions
 from lionstudio.services.context import Context
-from tests.cli.conftest import Li
+from tests.cli.conftest import DRY_RUN, Keyboard, Li
 from tests.factories import start_run
 from tests.services.test_legacy import bring_in
 
@@ -66,3 +67,22 @@ def test_two_wishes_at_once_are_refused(li: Li, three: Context):
     answer = li("state", "legacy", "--backfill", "--export", "x")
     assert (answer.code, answer.out) == (2, "")
     assert "--backfill and --export do not go together." in answer.err
+
+
+@pytest.mark.parametrize(
+    ("option", "declined"), [("--backfill", "Nothing was changed."), ("--archive", "Nothing was pruned.")]
+)
+def test_who_says_no_changes_nothing(li: Li, three: Context, tmp_path: Path, monkeypatch, option: str, declined: str):
+    monkeypatch.setattr(sys, "stdin", Keyboard("n\n"))
+    words = (option,) if option == "--backfill" else (option, str(tmp_path / "legacy.jsonl"))
+    answer = li("state", "legacy", *words, terminal=True)
+    assert (answer.code, answer.err.splitlines()[-1].rpartition("] ")[2]) == (1, declined)
+    assert legacy.count_legacy(three) == 2
+
+
+@pytest.mark.parametrize("option", ["--backfill", "--archive", "--export"])
+def test_a_dry_run_says_that_nothing_was_changed(li: Li, three: Context, tmp_path: Path, option: str):
+    words = (option,) if option == "--backfill" else (option, str(tmp_path / "legacy.jsonl"))
+    answer = li("state", "legacy", *words, "--dry-run")
+    assert (answer.code, answer.err) == (0, DRY_RUN)
+    assert list(tmp_path.glob("*.jsonl")) == []

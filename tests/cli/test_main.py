@@ -1,5 +1,7 @@
 """Finding the command that is meant, and saying what went wrong."""
 
+import json
+import os
 import subprocess
 import sys
 
@@ -8,6 +10,7 @@ import pytest
 from lionstudio.cli.commands import GROUPS, find_commands
 from lionstudio.cli.main import HELP
 from lionstudio.services.context import Context
+from lionstudio.settings import load_settings
 from tests.cli.conftest import Li, run_li
 
 
@@ -90,3 +93,63 @@ def test_an_error_cannot_steer_the_terminal(li: Li, ctx: Context):
     assert answer.code == 1
     assert "\x1b" not in answer.err
     assert len(answer.err.splitlines()) == 1
+
+
+def json_commands() -> set[str]:
+    commands = [command for group in GROUPS for command in find_commands(group).values()]
+    return {command.words for command in commands if any("--json" in option.names for option in command.options)}
+
+
+def test_what_help_says_about_options_everywhere_is_true():
+    commands = {command.words for group in GROUPS.keys() - {"completion"} for command in find_commands(group).values()}
+    assert commands - json_commands() == {"li runs export", "li state export"}
+    assert "--json to all but the exports of runs and state" in HELP
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "error"),
+    [
+        pytest.param(
+            ("runs", "show", "\x1b[2Jgone", "--json"),
+            1,
+            {
+                "code": "session_not_found",
+                "message": "There is no run '\\x1b[2Jgone'.",
+                "hint": "li runs ls shows the runs there are.",
+            },
+            id="an answer that is not there",
+        ),
+        pytest.param(
+            ("runs", "ls", "--limit", "many", "--json"),
+            2,
+            {
+                "code": "wrong_usage",
+                "message": "li runs ls: argument --limit: invalid int value: 'many'.",
+                "hint": "Type: li runs ls --help",
+            },
+            id="wrong usage",
+        ),
+    ],
+)
+def test_an_error_is_one_object_for_a_program(li: Li, ctx: Context, words, code, error):
+    answer = li(*words)
+    assert (answer.code, answer.out) == (code, "")
+    (line,) = answer.err.splitlines()
+    assert json.loads(line) == {"error": error}
+
+
+def test_json_that_is_text_does_not_ask_for_objects(li: Li, ctx: Context):
+    answer = li("team", "send", "--", "nobody", "--json")
+    assert answer.code == 1
+    assert answer.err.startswith("li: ")
+
+
+def test_an_import_of_shows_names_its_usual_folder(home):
+    explained = run_li_in_a_process("state", "import-shows", "--help")
+    assert "LIONAGI_SHOWS_ROOT, or ~/khive-work/shows" in explained
+    assert load_settings().shows_folder == os.path.expanduser("~/khive-work/shows")
+
+
+def run_li_in_a_process(*words: str) -> str:
+    command = [sys.executable, "-m", "lionstudio", *words]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout

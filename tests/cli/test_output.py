@@ -114,7 +114,7 @@ def test_on_a_terminal_a_person_is_asked(monkeypatch, answer, expected):
     monkeypatch.setattr("sys.stdin", Terminal(answer))
     err = Terminal()
     assert Console(stdout=Terminal(), stderr=err).confirm("Delete 3 runs?", yes=False) is expected
-    assert err.getvalue() == "Delete 3 runs? [y/N] "
+    assert err.getvalue() == "Delete 3 runs? [y/N] " + ("" if expected else "Nothing was changed.\n")
 
 
 def test_who_keeps_the_talk_in_a_file_is_asked_on_the_terminal(monkeypatch):

@@ -12,7 +12,7 @@ from lionstudio.cli.operator import operator
 from lionstudio.services.admin import list_events
 from lionstudio.services.context import Context
 from lionstudio.services.sessions import finish_session, get_session, put_process
-from tests.cli.conftest import Li
+from tests.cli.conftest import DRY_RUN, Li
 from tests.factories import start_run
 from tests.recorders.agents import Agent
 from tests.services.test_killing import (
@@ -29,7 +29,7 @@ from tests.services.test_killing import (
 def test_the_plan_is_what_then_happens(li: Li, ctx: Context) -> None:
     with process_of(ctx, HAS_A_CHILD, owns_group=True) as (pid, child):
         planned = li("runs", "kill", "run-1", "--dry-run")
-        assert (planned.code, planned.err) == (0, "Nothing was done: --dry-run.\n")
+        assert (planned.code, planned.err) == (0, DRY_RUN)
         facts = dict(line.split("  ", 1) for line in planned.out.splitlines())
         facts = {name: value.strip() for name, value in facts.items()}
         pids = ", ".join(map(str, sorted((pid, int(child)))))

@@ -11,7 +11,7 @@ import pytest
 from lionstudio.services import shows
 from lionstudio.services.context import Context
 from lionstudio.store import changes
-from tests.cli.conftest import Li
+from tests.cli.conftest import DRY_RUN, Li
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "shows"
 
@@ -95,7 +95,7 @@ def test_a_dry_run_says_what_the_real_one_does_and_keeps_nothing(li: Li, root: P
         "ledger / api: new",
         "ledger / docs: new",
     ]
-    assert "Nothing was changed" in dry.err
+    assert dry.err == DRY_RUN
     assert shows.list_shows(ctx) == []
     assert li("state", "import-shows", "--dry-run", "--json").objects == li("state", "import-shows", "--json").objects
     (root / "ledger" / "api" / "_meta.json").write_text('{"status": "escalated"}')

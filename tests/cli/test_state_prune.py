@@ -12,7 +12,7 @@ from lionstudio.domain.errors import DatabaseFull
 from lionstudio.services import admin, messages, prune, shows
 from lionstudio.services.context import Context
 from lionstudio.services.prune_archive import archive_plan
-from tests.cli.conftest import Li
+from tests.cli.conftest import DRY_RUN, Keyboard, Li
 from tests.factories import line_of, user_says
 from tests.services.prune_world import put_orphan, put_session, read_world
 
@@ -59,7 +59,7 @@ def test_a_dry_run_tells_people_what_goes_and_what_stays(li: Li, ctx: Context) -
     put_old(ctx, "old", says=["a"])
     put_session(ctx, "newest", ended_days_ago=399)
     answer = li("state", "prune", "--keep-n", "1", "--keep-days", "300", "--dry-run")
-    assert (answer.code, answer.err) == (0, "")
+    assert (answer.code, answer.err) == (0, DRY_RUN)
     assert "would go" in answer.out
     assert "1 old enough, but among the 1 newest" in answer.out
     assert runs(ctx) == ["newest", "old"]
@@ -68,16 +68,12 @@ def test_a_dry_run_tells_people_what_goes_and_what_stays(li: Li, ctx: Context) -
 @pytest.mark.parametrize(("reply", "stays"), [("n\n", True), ("\n", True), ("y\n", False)])
 def test_on_a_terminal_it_asks(li: Li, ctx: Context, monkeypatch: pytest.MonkeyPatch, reply: str, stays: bool) -> None:
     put_old(ctx)
-
-    class Keyboard(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
     monkeypatch.setattr(sys, "stdin", Keyboard(reply))
     answer = li("state", "prune", "--keep-n", "0", "--keep-days", "300", terminal=True)
     assert "Delete 1 run for good? [y/N]" in answer.err
     assert (runs(ctx) == ["old"]) == stays
     assert answer.code == (1 if stays else 0)
+    assert ("Nothing was pruned." in answer.err) == stays
 
 
 def test_with_yes_it_asks_nobody(li: Li, ctx: Context, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -173,16 +169,13 @@ def test_orders_that_nobody_owns_are_swept(li: Li, ctx: Context) -> None:
 
 
 def test_what_loses_its_owner_while_it_asks_is_not_swept(li: Li, ctx: Context, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Keyboard(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
+    class Late(Keyboard):
         def readline(self, size: int | None = -1, /) -> str:
             put_orphan(ctx, "later", ["b"])
             return "y\n"
 
     put_orphan(ctx, "shown", ["a"])
-    monkeypatch.setattr(sys, "stdin", Keyboard())
+    monkeypatch.setattr(sys, "stdin", Late())
     answer = li("state", "prune", "--orphan-progressions", terminal=True)
     assert "Deleted 1 progression and 1 message." in answer.err
     assert list(read_world(ctx)["messages"]) == ["b"]

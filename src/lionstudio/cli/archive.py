@@ -95,9 +95,9 @@ def restore(call: Call) -> int:
         if call.args.dry_run or not call.out.as_json:
             _print_plan(call, staged.plan)
         if call.args.dry_run:
+            call.out.say_dry_run()
             return 0
         if not call.out.confirm("Replace what is there now?", yes=call.args.yes):
-            call.out.say("Nothing was changed.")
             return 1
         with _progress(call, "Rows copied and compared") as on_rows:
             done = staged.restore(backups=backups, actor=operator(), on_rows=on_rows)

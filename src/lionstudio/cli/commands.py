@@ -60,6 +60,10 @@ FILTERS = (
 TEAM = _option("team", metavar="TEAM", help="the name or the id of a team, or the beginning of an id")
 OWN_TEAM = _option("team", metavar="TEAM", nargs="?", help="the name or the id of a team (default: LIONAGI_TEAM)")
 FOLDER = _option("folder", metavar="FOLDER", nargs="?", help="instead of the usual place")
+VACUUM = (
+    "An SQLite file is written anew and gives the room back to the disk. Meanwhile others read, and wait to write.\n"
+    "PostgreSQL keeps the room for new rows: its files do not become smaller, and nobody waits."
+)
 
 _TABLE: Iterable[tuple[str, str, str, tuple[Option, ...], str]] = (
     # what people type, the function that does it, what it does, its options, more about it
@@ -149,7 +153,7 @@ _TABLE: Iterable[tuple[str, str, str, tuple[Option, ...], str]] = (
         "shows.import_shows",
         "Bring shows in from their folders, or bring the database up to what is on disk.",
         (FOLDER, DRY_RUN, JSON),
-        "The usual place is LIONAGI_SHOWS_ROOT.",
+        "The usual place is LIONAGI_SHOWS_ROOT, or ~/khive-work/shows where that is not set.",
     ),
     (
         "state import-teams",
@@ -177,7 +181,7 @@ _TABLE: Iterable[tuple[str, str, str, tuple[Option, ...], str]] = (
         ),
         "",
     ),
-    ("state vacuum", "state.vacuum", "Give room that is not used any more back to the disk.", (JSON,), ""),
+    ("state vacuum", "state.vacuum", "Make use of room that deleted rows left.", (JSON,), VACUUM),
     (
         "state prune",
         "state_prune.prune",

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from lionstudio.cli.command import Call
-from lionstudio.cli.reports import print_report
-from lionstudio.importers.report import ADDED, UPDATED, ImportReport
+from lionstudio.cli.reports import print_outcome, print_report
+from lionstudio.importers.report import ImportReport
 from lionstudio.services.context import Context
 
 
@@ -21,7 +21,7 @@ def import_runs(call: Call) -> int:
         return print_report(call, ImportReport({"run folders": 0, "runs added": 0}))
     with _target(call) as ctx, call.out.progress("Run folders") as step:
         report = import_run_folders(ctx, folder, step=step)
-    return _tell(call, report)
+    return print_outcome(call, report)
 
 
 def import_database(call: Call) -> int:
@@ -33,7 +33,7 @@ def import_database(call: Call) -> int:
     # First the file: no database is made for one that cannot be read.
     with open_foreign(file) as source, _target(call, whole=True) as ctx, call.out.progress("Runs") as step:
         report = import_lionagi_db(ctx, source, shows_root=call.settings.shows_folder, step=step)
-    return _tell(call, report)
+    return print_outcome(call, report)
 
 
 @contextmanager
@@ -46,13 +46,3 @@ def _target(call: Call, *, whole: bool = False) -> Iterator[Context]:
 
     with open_rehearsal(call.settings, whole=whole) as ctx:
         yield ctx
-
-
-def _tell(call: Call, report: ImportReport) -> int:
-    new = sum(count for name, count in report.counts.items() if name.endswith((ADDED, UPDATED)))
-    code = print_report(call, report)
-    if not new and not report.problems:
-        call.out.say("Nothing is new.")
-    elif call.args.dry_run:
-        call.out.say("Nothing was changed: without --dry-run this is what would be.")
-    return code

@@ -36,9 +36,8 @@ def _say_count(call: Call, count: int) -> int:
 
 def _backfill(call: Call, count: int) -> int:
     if call.args.dry_run:
-        return _say_done(call, "would be completed", count)
+        return _say_planned(call, "would be completed", count)
     if not call.out.confirm(f"Let {count_of(count, 'legacy run')} count as completed?", yes=call.args.yes):
-        call.out.say("Nothing was changed.")
         return 1
     with call.out.progress("Backfilling runs", count) as step:
         done = legacy_runs.backfill_legacy(call.ctx, actor=operator(), on_progress=step)
@@ -53,6 +52,12 @@ def _say_done(call: Call, what: str, count: int) -> int:
     return 0
 
 
+def _say_planned(call: Call, what: str, count: int) -> int:
+    code = _say_done(call, what, count)
+    call.out.say_dry_run()
+    return code
+
+
 def _archive(call: Call, count: int) -> int:
     """Write them to a file that is read back, then delete them (D7)."""
     return carry_out(call, plan_prune(call.ctx, keep_days=0, keep_n=0, only_legacy=True))
@@ -60,7 +65,7 @@ def _archive(call: Call, count: int) -> int:
 
 def _export(call: Call, count: int) -> int:
     if call.args.dry_run:
-        return _say_done(call, "would be written", count)
+        return _say_planned(call, "would be written", count)
     lines = export_lines(call.ctx, legacy_runs.list_legacy(call.ctx, limit=count))
     write_lines(call.args.export, lines)
     return _say_done(call, "written", count)

@@ -34,7 +34,8 @@ Work together
   team create | list | show | send | receive | members | archive | prune | export | watch
   agents ls | show       playbooks ls | show
 
-Every command explains itself: li runs ls --help. Options everywhere: --db PLACE, --json."""
+Every command explains itself: li runs ls --help. --db PLACE may be given to all of them,
+--json to all but the exports of runs and state, which are JSON lines already."""
 INTERRUPTED, TOLD_TO_STOP = 130, 141
 
 
@@ -48,19 +49,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except Error as error:
-        from lionstudio.cli.output import one_line  # an error may repeat what an agent said
-
-        _say(one_line(f"li: {error.message} {error.hint or ''}".rstrip()))
+        _complain(words, error.code, error.message, error.hint)
         return 2 if isinstance(error, Invalid) else 1
     except KeyboardInterrupt:
-        _say("li: stopped.")
+        _complain(words, "stopped", "stopped.")
         return INTERRUPTED
     except BrokenPipeError:  # `li runs ls | head`: whoever reads has seen enough
         _write_nowhere()
         return TOLD_TO_STOP
     except OSError as error:
         _write_nowhere()
-        _say(f"li: {error.strerror or error}: {error.filename or 'the place that the answer goes to'}.")
+        place = error.filename or "the place that the answer goes to"
+        _complain(words, "system", f"{error.strerror or error}: {place}.")
         return 1
 
 
@@ -140,6 +140,18 @@ def _help_of_group(group: str) -> str:
     return "\n".join(
         [usage, "", GROUPS[group], "", *lines, "", f"Each explains itself: li {group} {next(iter(commands))} --help"]
     )
+
+
+def _complain(words: list[str], code: str, message: str, hint: str | None = None) -> None:
+    """Say what went wrong: in one line for people, as one object for a program that asked for --json."""
+    if "--json" in words[: words.index("--") if "--" in words else None]:
+        from lionstudio.domain.json_text import to_json
+
+        _say(to_json({"error": {"code": code, "message": message, "hint": hint}}, what="error"))
+        return
+    from lionstudio.cli.output import one_line  # an error may repeat what an agent said
+
+    _say(one_line(f"li: {message} {hint or ''}".rstrip()))
 
 
 def _say(sentence: str) -> None:

@@ -114,12 +114,22 @@ class Console:
         for name, value in known:
             self.say_data(f"{self.paint(name.ljust(width), 'muted')}  {self.paint(one_line(value.text), value.style)}")
 
-    def confirm(self, question: str, *, yes: bool) -> bool:
-        """Whether to go on: asked on a terminal; in a pipe, and with --yes, what was typed is what is meant."""
+    def confirm(self, question: str, *, yes: bool, declined: str = "Nothing was changed.") -> bool:
+        """Whether to go on: asked on a terminal; in a pipe, and with --yes, what was typed is what is meant.
+
+        Who says no is told so; the command then ends with exit code 1.
+        """
         if yes or not self.can_ask:
             return True
         print(f"{one_line(question)} [y/N] ", end="", file=self._asked_on, flush=True)
-        return sys.stdin.readline().strip().casefold() in ("y", "yes")
+        if sys.stdin.readline().strip().casefold() in ("y", "yes"):
+            return True
+        self.say(declined)
+        return False
+
+    def say_dry_run(self) -> None:
+        """End what only showed what would be done."""
+        self.say("Nothing was changed. Without --dry-run this would be done.")
 
     @contextmanager
     def progress(self, what: str, total: int | None = None) -> Iterator[Callable[[int], None]]:

@@ -84,13 +84,12 @@ def kill(call: Call) -> int | None:
             call.out.json({**_plan_object(plan, grace), "dry_run": True})
         else:
             call.out.facts(_plan_facts(plan, grace))
-            call.out.say("Nothing was done: --dry-run.")
+        call.out.say_dry_run()
         return None
     if call.out.can_ask and not call.args.yes:
         for name, value in _plan_facts(plan, grace):
             call.out.say(f"{name}: {value}")
     if not call.out.confirm("End it?", yes=call.args.yes):
-        call.out.say("Nothing was done.")
         return 1
     done = killing.kill(call.ctx, plan, actor=operator(), reason=call.args.reason, grace=grace)
     if call.out.as_json:

@@ -32,10 +32,10 @@ def import_shows(call: Call) -> int:
     code = print_report(call, found.report, changes=changes, problem_word="Problem")
     if not found.report.counts["shows"]:
         call.out.say("No show was found. A show is a folder with a _show.md, and a folder for each play.")
-    elif call.args.dry_run:
-        call.out.say("Nothing was changed: without --dry-run this is what would be.")
     elif not changes:
         call.out.say("Nothing is new.")
+    elif call.args.dry_run:
+        call.out.say_dry_run()
     return code
 
 

@@ -79,11 +79,12 @@ def _transition(call: Call) -> int:
     planned = transition_stale(call.ctx, actor=operator(), dry_run=True)
     if call.args.dry_run or not planned:
         _print_ended(call, planned, done=False)
+        if planned:
+            call.out.say_dry_run()
         return 0
     if not call.out.as_json:
         _print_ended(call, planned, done=False)
     if not call.out.confirm(f"Fail {count_of(len(planned), 'run')}?", yes=call.args.yes):
-        call.out.say("Nothing was changed.")
         return 1
     agreed = [one.session.id for one in planned]
     _print_ended(call, transition_stale(call.ctx, actor=operator(), only=agreed), done=True)

@@ -10,6 +10,7 @@ from lionstudio.services.prune import Archive, PrunePlan, PruneResult
 from lionstudio.services.prune_archive import archive_plan
 
 MOST_KEPT = 20  # named on a terminal; --json names all
+NOT_PRUNED = "Nothing was pruned."
 
 
 def prune(call: Call) -> int:
@@ -23,14 +24,15 @@ def carry_out(call: Call, plan: PrunePlan) -> int:
     """Show a plan and, if it is meant, do exactly that."""
     if call.args.dry_run:
         _print_plan(call, plan)
+        if plan.batches:
+            call.out.say_dry_run()
         return 0
     if not call.out.as_json:
         _print_plan(call, plan)
     if not plan.batches:
         return _print_result(call, plan, PruneResult(plan.removed, plan.kept), None)
     question = f"Delete {count_of(plan.removed.sessions, 'run')} for good?"
-    if not call.out.confirm(question, yes=call.args.yes):
-        call.out.say("Nothing was deleted.")
+    if not call.out.confirm(question, yes=call.args.yes, declined=NOT_PRUNED):
         return 1
     archive = _archive(call, plan)
     with call.out.progress("Deleting runs", plan.removed.sessions) as step:
@@ -118,11 +120,13 @@ def _sweep(call: Call) -> int:
             call.out.json({"dry_run": call.args.dry_run, "removed": planned._asdict(), "event_id": None})
         else:
             call.out.facts([("would go" if planned.progressions else "nothing to sweep", text)])
+        if planned.progressions:
+            call.out.say_dry_run()
         return 0
     if not call.out.as_json:
         call.out.facts([("goes", text)])
-    if not call.out.confirm(f"Delete {count_of(planned.progressions, 'progression')} for good?", yes=call.args.yes):
-        call.out.say("Nothing was deleted.")
+    question = f"Delete {count_of(planned.progressions, 'progression')} for good?"
+    if not call.out.confirm(question, yes=call.args.yes, declined=NOT_PRUNED):
         return 1
     result = pruning.sweep_orphan_progressions(call.ctx, actor=operator(), only=plan.orphans)
     if call.out.as_json:

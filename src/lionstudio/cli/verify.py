@@ -61,7 +61,7 @@ def _shows(call: Call) -> Iterator[Finding]:
     try:
         with open_rehearsal(call.settings) as trial:
             found = import_show_folders(trial, root)
-    except Unavailable as error:  # it has to be writable, though nothing is kept
+    except Unavailable as error:
         yield Finding("shows on disk", root, f"They could not be compared: {error.message}", error.hint or "Try again.")
         return
     for difference in found.differences:
