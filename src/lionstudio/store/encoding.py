@@ -1,12 +1,20 @@
 """How values become columns and come back equal, on both databases."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from lionstudio.domain.json_text import from_json, to_json
 from lionstudio.store.texts import text_in
 
 json_in = to_json
+
+# A list of ids travels as one JSON object whose keys they are: both databases read that alike, however long it is.
+IDS = "(SELECT item.key FROM json_each(:ids) AS item)"
+
+
+def ids_in(ids: Iterable[str]) -> str:
+    """What :ids stands for in IDS."""
+    return to_json(dict.fromkeys(ids, 1), what="list of ids")
 
 
 def optional_json_in(value: Any, *, what: str = "node_metadata") -> str | None:

@@ -1,20 +1,11 @@
-"""Deleting what nobody needs any more: old sessions, and progressions that belong to no one.
+"""Deleting what nobody needs any more: old sessions, and progressions that belong to no one."""
 
-A list of ids travels as one JSON object whose keys they are: both databases read that alike, however long it is.
-"""
-
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from typing import NamedTuple
 
 from lionstudio.store.dialect import Row
-from lionstudio.store.encoding import json_in
+from lionstudio.store.encoding import IDS, ids_in
 from lionstudio.store.transaction import Tx
-
-IDS = "(SELECT item.key FROM json_each(:ids) AS item)"
-
-
-def _ids_in(ids: Iterable[str]) -> str:
-    return json_in(dict.fromkeys(ids, 1), what="list of ids")
 
 
 class Removed(NamedTuple):
@@ -79,7 +70,7 @@ def list_old(tx: Tx, *, ended_before: float) -> list[OldSession]:
 
 def list_still_old(tx: Tx, ids: Collection[str], *, ended_before: float) -> dict[str, OldSession]:
     """Those of the sessions that are there and old."""
-    rows = tx.all(LIST_STILL_OLD, ids=_ids_in(ids), ended_before=ended_before)
+    rows = tx.all(LIST_STILL_OLD, ids=ids_in(ids), ended_before=ended_before)
     return {row[0]: OldSession._make(row) for row in rows}
 
 
@@ -115,32 +106,32 @@ LIST_TEAMS = f"SELECT DISTINCT team_id FROM team_messages WHERE session_id IN {I
 
 def list_present(tx: Tx, ids: Collection[str]) -> set[str]:
     """Those of the sessions that are there."""
-    return {row[0] for row in tx.all(LIST_PRESENT, ids=_ids_in(ids))}
+    return {row[0] for row in tx.all(LIST_PRESENT, ids=ids_in(ids))}
 
 
 def list_plays(tx: Tx, session_ids: Collection[str]) -> list[Row]:
     """Session, name and show's topic of every play that points to one of the sessions."""
-    return tx.all(LIST_PLAYS, ids=_ids_in(session_ids))
+    return tx.all(LIST_PLAYS, ids=ids_in(session_ids))
 
 
 def list_forks(tx: Tx, session_ids: Collection[str]) -> list[Row]:
     """Each of the sessions with another one that has a branch forked from its branches."""
-    return tx.all(LIST_FORKS, ids=_ids_in(session_ids))
+    return tx.all(LIST_FORKS, ids=ids_in(session_ids))
 
 
 def list_borrowers(tx: Tx, session_ids: Collection[str]) -> list[Row]:
     """Each of the sessions with another one that holds the system message of its branches."""
-    return tx.all(LIST_BORROWERS, ids=_ids_in(session_ids))
+    return tx.all(LIST_BORROWERS, ids=ids_in(session_ids))
 
 
 def list_children(tx: Tx, session_ids: Collection[str]) -> list[str]:
     """The sessions that were started inside these."""
-    return [row[0] for row in tx.all(LIST_CHILDREN, ids=_ids_in(session_ids))]
+    return [row[0] for row in tx.all(LIST_CHILDREN, ids=ids_in(session_ids))]
 
 
 def list_teams(tx: Tx, session_ids: Collection[str]) -> list[str]:
     """The teams whose messages were sent from these sessions."""
-    return [row[0] for row in tx.all(LIST_TEAMS, ids=_ids_in(session_ids))]
+    return [row[0] for row in tx.all(LIST_TEAMS, ids=ids_in(session_ids))]
 
 
 TAKE_TURN = """
@@ -191,7 +182,7 @@ COUNT_ORPHANS = f"WITH {GONE_AS_ORPHANS}, {COUNT_GONE}"
 
 def count_sessions(tx: Tx, session_ids: Collection[str]) -> Removed:
     """What `delete_sessions` would remove, were all of them given to it."""
-    row = tx.one(COUNT_WITH_SESSIONS, ids=_ids_in(session_ids)) if session_ids else None
+    row = tx.one(COUNT_WITH_SESSIONS, ids=ids_in(session_ids)) if session_ids else None
     return Removed() if row is None else Removed(len(session_ids), *map(int, row))
 
 
@@ -223,7 +214,7 @@ DELETE_MESSAGES = f"""
 
 def delete_sessions(tx: Tx, session_ids: Collection[str]) -> Removed:
     """Delete sessions with all that is theirs alone; whatever else refers to them forgets them."""
-    ids = _ids_in(session_ids)
+    ids = ids_in(session_ids)
     progressions = [row[0] for row in tx.all(LIST_PROGRESSIONS, ids=ids)]
     branches = tx.run(DELETE_BRANCHES, ids=ids)
     sessions = tx.run(DELETE_SESSIONS, ids=ids)
@@ -232,8 +223,8 @@ def delete_sessions(tx: Tx, session_ids: Collection[str]) -> Removed:
 
 def delete_unowned(tx: Tx, progression_ids: Collection[str]) -> Removed:
     """Delete those of the progressions that no session and no branch owns, and the messages that only they held."""
-    gone = _ids_in(row[0] for row in tx.all(LIST_UNOWNED, ids=_ids_in(progression_ids)))
-    held = _ids_in(row[0] for row in tx.all(LIST_HELD, ids=gone))
+    gone = ids_in(row[0] for row in tx.all(LIST_UNOWNED, ids=ids_in(progression_ids)))
+    held = ids_in(row[0] for row in tx.all(LIST_HELD, ids=gone))
     entries = tx.run(DELETE_ENTRIES, ids=gone)
     progressions = tx.run(DELETE_HEADS, ids=gone)
     return Removed(progressions=progressions, entries=entries, messages=tx.run(DELETE_MESSAGES, ids=held))
@@ -254,5 +245,5 @@ def list_orphans(tx: Tx) -> list[Row]:
 
 def count_orphans(tx: Tx, progression_ids: Collection[str]) -> Removed:
     """What `delete_unowned` would remove, were all of them given to it."""
-    row = tx.one(COUNT_ORPHANS, ids=_ids_in(progression_ids)) if progression_ids else None
+    row = tx.one(COUNT_ORPHANS, ids=ids_in(progression_ids)) if progression_ids else None
     return Removed() if row is None else Removed(0, *map(int, row))

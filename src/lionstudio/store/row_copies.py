@@ -9,8 +9,7 @@ from itertools import repeat
 import apsw
 
 from lionstudio.store.copies import META, TABLES, columns_of
-from lionstudio.store.encoding import json_in
-from lionstudio.store.maintenance import IDS
+from lionstudio.store.encoding import IDS, ids_in
 from lionstudio.store.migrate import read_meta
 from lionstudio.store.row_sums import PIECE, TableSum, quoted, select_columns
 from lionstudio.store.sqlite import SqliteDialect
@@ -72,12 +71,12 @@ WRITE_META = "INSERT INTO schema_meta (key, value) VALUES (:key, :value) ON CONF
 
 def list_needed(tx: Tx, session_ids: Sequence[str]) -> list[str]:
     """The sessions, and those from which their branches were forked."""
-    return sorted(row[0] for row in tx.all(LIST_NEEDED, ids=_ids_in(session_ids)))
+    return sorted(row[0] for row in tx.all(LIST_NEEDED, ids=ids_in(session_ids)))
 
 
 def write_sessions(tx: Tx, session_ids: Sequence[str], path: str, on_rows: OnRows) -> dict[str, TableSum]:
     """Write some sessions, with all that is theirs, into a new database of ours; what it then holds, by table."""
-    ids = _ids_in(session_ids)
+    ids = ids_in(session_ids)
     with _new_file(path) as file:
         found = _copy(tx.connection, tx.dialect, file, where=OF_RUNS, ids=ids, on_rows=on_rows)
         found[META] = TableSum().plus(sorted(read_meta(file).items()))
@@ -108,10 +107,6 @@ def stored_alike(dialect: Dialect, columns: Sequence[str]) -> Callable[[Sequence
         return row if row[place] is None else (*row[:place], into(row[place]), *row[place + 1 :])
 
     return lambda rows: [alike(row) for row in rows]
-
-
-def _ids_in(session_ids: Sequence[str]) -> str:
-    return json_in(dict.fromkeys(session_ids, 1), what="list of ids")
 
 
 @contextmanager
