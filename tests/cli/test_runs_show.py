@@ -114,11 +114,17 @@ def test_an_unknown_run_suggests_a_close_one(li: Li, ctx: Context) -> None:
     assert answer.err == "li: There is no run 'triagge'. Did you mean triage?\n"
 
 
-def test_what_may_mean_several_is_refused(li: Li, ctx: Context) -> None:
-    start_run(ctx, "run-1")
-    start_run(ctx, "run-2")
+def test_what_may_mean_several_is_refused_with_what_tells_them_apart(li: Li, ctx: Context) -> None:
+    start_run(ctx, "run-1", name="triage")
+    start_run(ctx, "run-2", name="review")
+    finish_session(ctx, "run-2", "failed")
     answer = li("runs", "show", "run")
-    assert (answer.code, answer.err) == (1, "li: 'run' may mean run-1, run-2. Type more of the id.\n")
+    assert (answer.code, answer.out) == (1, "")
+    told = re.sub(r"\d+d ago", "… ago", answer.err)
+    assert told == (
+        "li: 'run' may mean run-1 (triage, running, created … ago), run-2 (review, failed, created … ago). "
+        "Type more of the id.\n"
+    )
 
 
 def test_an_id_cannot_steer_the_terminal(li: Li, ctx: Context) -> None:

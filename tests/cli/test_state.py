@@ -80,6 +80,14 @@ def test_ls_of_nothing_says_what_to_type(li: Li, ctx: Context) -> None:
     assert li("state", "ls", "--json").out == ""
 
 
+def test_a_run_has_one_name_wherever_it_is_listed(li: Li, ctx: Context) -> None:
+    start_run(ctx, "0123456789-run")
+    messages.append_message(ctx, line_of("0123456789-run"), user_says("Find the failing test"))
+    for words in (("state", "ls"), ("runs", "ls"), ("state", "doctor"), ("runs", "show", "0123456789-run")):
+        assert "Find the failing test" in li(*words).out, words
+        assert li(*words, "--json").objects[0]["display_name"] == "Find the failing test", words
+
+
 def test_a_name_cannot_steer_the_terminal(li: Li, ctx: Context) -> None:
     start_run(ctx, "run-1", name=HOSTILE)
     answer = li("state", "ls")

@@ -17,7 +17,8 @@ from lionstudio.services.change_feed import newest_number
 from lionstudio.services.context import Context
 from lionstudio.services.following import DeathWatch, follow_sessions
 from lionstudio.services.messages import append_message
-from lionstudio.services.runs import ToolErrors, get_detail, group_tool_errors, name_of, read_stretch, summarise
+from lionstudio.services.naming import name_of
+from lionstudio.services.runs import ToolErrors, get_detail, group_tool_errors, read_stretch, summarise
 from lionstudio.services.sessions import finish_session, get_session, put_process
 from tests.factories import Clock, assistant_says, line_of, start_run, user_says
 

@@ -206,11 +206,14 @@ def test_a_person_may_type_the_beginning_of_an_id_or_a_name(ctx: Context) -> Non
     assert meant == {"abcd-1": "abcd-1", "b": "bcde-1", "triage": "abcd-1", "review": "bcde-1"}
 
 
+OLDER, NEWER = "abcd-1 (triage, running, created 2s ago)", "abcd-2 (triage, running, created 1s ago)"
+
+
 @pytest.mark.parametrize(
     ("typed", "error", "complaint"),
     [
-        pytest.param("abcd", Ambiguous, "may mean abcd-1, abcd-2", id="two ids begin so"),
-        pytest.param("triage", Ambiguous, "may mean abcd-2, abcd-1", id="two runs have the name"),
+        pytest.param("abcd", Ambiguous, f"may mean {OLDER}, {NEWER}. Type more", id="two ids begin so"),
+        pytest.param("triage", Ambiguous, f"may mean {NEWER}, {OLDER}. Type the id", id="two runs have the name"),
         pytest.param("triaeg", SessionNotFound, "Did you mean triage", id="a slip in a name"),
         pytest.param("abdc-1", SessionNotFound, "Did you mean abcd-1", id="a slip in an id"),
         pytest.param("", InvalidRequest, "li runs ls", id="nothing"),
@@ -225,6 +228,16 @@ def test_what_may_mean_nothing_or_several_runs_is_refused(ctx, clock, typed, err
     with pytest.raises(error) as caught:
         sessions.resolve_session(ctx, typed)
     assert complaint in f"{caught.value.message} {caught.value.hint}"
+
+
+def test_only_the_first_of_many_choices_are_named_and_long_names_cut(ctx: Context) -> None:
+    for number in range(9):
+        start_run(ctx, f"run-{number}", name="word " * 80)
+    with pytest.raises(Ambiguous) as caught:
+        sessions.resolve_session(ctx, "run-")
+    assert caught.value.message.endswith("ago), and more.")
+    assert caught.value.message.count("created") == sessions.SHOWN_CHOICES
+    assert len(caught.value.message) < 600
 
 
 def test_a_name_of_any_length_is_kept_though_only_its_beginning_is_looked_for(ctx: Context) -> None:

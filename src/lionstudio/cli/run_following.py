@@ -18,7 +18,8 @@ from lionstudio.services.branches import list_branches
 from lionstudio.services.change_feed import newest_number
 from lionstudio.services.following import Death, DeathWatch, follow_sessions, way_on
 from lionstudio.services.health import judge
-from lionstudio.services.runs import name_of, read_stretch
+from lionstudio.services.naming import name_of
+from lionstudio.services.runs import read_stretch
 from lionstudio.services.sessions import get_session
 
 PAGE = 200

@@ -10,7 +10,7 @@ from lionstudio.cli.run_rows import activity_object, activity_text, chain_words,
 from lionstudio.domain.activity import Activity, ActivityKind
 from lionstudio.domain.chain import state_chain
 from lionstudio.domain.conversation import Branch
-from lionstudio.domain.labels import KIND_LABELS, SOURCE_LABELS, display_name
+from lionstudio.domain.labels import KIND_LABELS, SOURCE_LABELS
 from lionstudio.domain.reasons import EvidenceKind, EvidenceRef
 from lionstudio.domain.session import Session
 from lionstudio.domain.usage import Usage
@@ -81,9 +81,9 @@ def _facts(detail: SessionDetail, *, now: float) -> Facts:
     for topic, play in detail.plays:
         yield "play", f"{topic} / {play.name} ({play.status}, attempt {play.attempt})"
     if session.parent_session_id is not None:
-        yield "started by", session.parent_session_id if detail.parent is None else _run_text(detail.parent)
+        yield "started by", session.parent_session_id if detail.parent is None else _run_text(detail, detail.parent)
     for child in detail.children:
-        yield "started", _run_text(child)
+        yield "started", _run_text(detail, child)
     yield "user", session.user or ""
     yield "began", moment(session.started_at, now=now)
     yield "ended", moment(session.ended_at, now=now)
@@ -101,8 +101,8 @@ def _facts(detail: SessionDetail, *, now: float) -> Facts:
         yield "  command", record.command or ""
 
 
-def _run_text(session: Session) -> str:
-    return f"{display_name(session)} ({session.id}) {session.status or 'legacy'}"
+def _run_text(detail: SessionDetail, session: Session) -> str:
+    return f"{detail.names[session.id]} ({session.id}) {session.status or 'legacy'}"
 
 
 def _print_branches(call: Call, detail: SessionDetail, *, now: float) -> None:
@@ -183,12 +183,12 @@ def detail_object(detail: SessionDetail) -> dict[str, Any]:
             for record, look in detail.processes
         ],
         "plays": [{"show": topic, "play": play.name, "status": play.status} for topic, play in detail.plays],
-        "parent": None if detail.parent is None else _run_object(detail.parent),
-        "children": [_run_object(child) for child in detail.children],
+        "parent": None if detail.parent is None else _run_object(detail, detail.parent),
+        "children": [_run_object(detail, child) for child in detail.children],
         "history": [step._asdict() for step in detail.history],
         "events": [event._asdict() for event in detail.events],
     }
 
 
-def _run_object(session: Session) -> dict[str, Any]:
-    return {"id": session.id, "display_name": display_name(session), "status": session.status}
+def _run_object(detail: SessionDetail, session: Session) -> dict[str, Any]:
+    return {"id": session.id, "display_name": detail.names[session.id], "status": session.status}

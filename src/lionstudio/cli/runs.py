@@ -83,11 +83,11 @@ def kill(call: Call) -> int | None:
         if call.out.as_json:
             call.out.json({**_plan_object(plan, grace), "dry_run": True})
         else:
-            call.out.facts(_plan_facts(plan, grace))
+            call.out.facts(_plan_facts(call, plan, grace))
         call.out.say_dry_run()
         return None
     if call.out.can_ask and not call.args.yes:
-        for name, value in _plan_facts(plan, grace):
+        for name, value in _plan_facts(call, plan, grace):
             call.out.say(f"{name}: {value}")
     if not call.out.confirm("End it?", yes=call.args.yes):
         return 1
@@ -95,7 +95,7 @@ def kill(call: Call) -> int | None:
     if call.out.as_json:
         call.out.json(_killed_object(done, grace))
     else:
-        call.out.facts(_killed_facts(done))
+        call.out.facts(_killed_facts(call, done))
     return None
 
 
@@ -182,11 +182,11 @@ def _as_typed(call: Call, names: "Iterable[str]") -> str:
     )
 
 
-def _plan_facts(plan: "KillPlan", grace: float) -> "Iterator[tuple[str, str | Cell]]":
-    from lionstudio.domain.labels import display_name
+def _plan_facts(call: Call, plan: "KillPlan", grace: float) -> "Iterator[tuple[str, str | Cell]]":
+    from lionstudio.services.naming import name_of
 
     process = plan.process
-    yield "run", f"{display_name(plan.session)} ({plan.session.id})"
+    yield "run", f"{name_of(call.ctx, plan.session)} ({plan.session.id})"
     yield "process", f"{process.role} pid {process.pid} on {process.place.host}"
     if process.command:
         yield "command", process.command
@@ -194,6 +194,7 @@ def _plan_facts(plan: "KillPlan", grace: float) -> "Iterator[tuple[str, str | Ce
     yield "told to end", _whom(plan)
     yield "how", f"SIGTERM; SIGKILL if it is not gone after {grace:g} s"
     yield "then", "the run is cancelled, unless it writes its own end"
+
 
 def _whom(plan: "KillPlan") -> str:
     """Who is told to end, and who is not."""
@@ -203,7 +204,6 @@ def _whom(plan: "KillPlan") -> str:
     if plan.group is None:
         return f"only pid {pid}; processes that it started may live on"
     return f"the whole group {pid}: {count_of(len(plan.group), 'member')}, pid {', '.join(map(str, plan.group))}"
-
 
 
 def _plan_object(plan: "KillPlan", grace: float) -> "dict[str, Any]":
@@ -222,13 +222,14 @@ def _plan_object(plan: "KillPlan", grace: float) -> "dict[str, Any]":
     }
 
 
+def _killed_facts(call: Call, done: "Killed") -> "Iterator[tuple[str, str | Cell]]":
     from lionstudio.cli.operator import operator
     from lionstudio.domain.chain import by_whom
-def _killed_facts(done: "Killed") -> "Iterator[tuple[str, str | Cell]]":
-    from lionstudio.domain.labels import display_name, status_label
+    from lionstudio.domain.labels import status_label
+    from lionstudio.services.naming import name_of
 
     by = "by itself" if done.ended_by_itself else by_whom(done.session.end_actor, operator())
-    yield "run", f"{display_name(done.session)} ({done.session.id})"
+    yield "run", f"{name_of(call.ctx, done.session)} ({done.session.id})"
     yield "status", f"{status_label(done.session.status)}, written {by}"
     yield "told to end", _whom(done.plan)
     yield "signals", ", ".join(done.signals)
@@ -240,8 +241,8 @@ def _killed_object(done: "Killed", grace: float) -> "dict[str, Any]":
         **_plan_object(done.plan, grace),
         "dry_run": False,
         "status": done.session.status,
-        "sigkill_needed": "SIGKILL" in done.signals,
         "signals": list(done.signals),
+        "sigkill_needed": "SIGKILL" in done.signals,
         "proof": done.proof,
         "ended_by_itself": done.ended_by_itself,
         "event_id": done.event_id,

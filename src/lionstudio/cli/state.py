@@ -21,18 +21,21 @@ MOST_SPOOL_FILES = 10  # named on a terminal; --json names all
 
 def ls(call: Call) -> None:
     """The newest runs, in short (R36)."""
+    from lionstudio.services.naming import names_of
+
     if call.args.limit < 1:
         raise InvalidRequest("--limit must be 1 or more.")
     found = list(_newest(call))
+    names = names_of(call.ctx, found)
     if call.out.as_json:
         for session in found:
-            call.out.json(_run_object(session))
+            call.out.json(_run_object(session, names[session.id]))
         return
     if not found:
         call.out.say(_nothing_found(call.args.status))
         return
     columns = (Column("RUN"), Column("NAME", grows=True), Column("STATUS"), Column("MESSAGES", right=True))
-    call.out.table((*columns, Column("CREATED")), (_run_row(session) for session in found))
+    call.out.table((*columns, Column("CREATED")), (_run_row(session, names[session.id]) for session in found))
 
 
 def _newest(call: Call) -> "Iterator[Session]":
@@ -49,22 +52,18 @@ def _newest(call: Call) -> "Iterator[Session]":
             return
 
 
-def _run_row(session: "Session") -> "Sequence[str | Cell]":
-    from lionstudio.domain.phrases import display_name
-
+def _run_row(session: "Session", name: str) -> "Sequence[str | Cell]":
     status = session.status or LEGACY
     created = time.strftime("%Y-%m-%d %H:%M", time.localtime(session.created_at))
     style = STATUS_STYLES.get(status, "neutral")
-    return session.id, display_name(session), Cell(status, style), f"{session.message_count:,}", created
+    return session.id, name, Cell(status, style), f"{session.message_count:,}", created
 
 
-def _run_object(session: "Session") -> dict[str, object]:
-    from lionstudio.domain.phrases import display_name
-
+def _run_object(session: "Session", name: str) -> dict[str, object]:
     return {
         "id": session.id,
         "name": session.name,
-        "display_name": display_name(session),
+        "display_name": name,
         "status": session.status,
         "invocation_kind": session.invocation_kind,
         "source_kind": session.source_kind,

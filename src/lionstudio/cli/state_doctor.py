@@ -7,9 +7,10 @@ from lionstudio.cli.operator import operator
 from lionstudio.cli.output import Cell, Column
 from lionstudio.doctor.scan import Scan, scan
 from lionstudio.domain.health import Health
-from lionstudio.domain.phrases import count_of, display_name, format_duration
+from lionstudio.domain.phrases import count_of, format_duration
 from lionstudio.services.examination import Examined
 from lionstudio.services.interventions import Intervention, transition_stale
+from lionstudio.services.naming import names_of
 
 HEALTH_STYLES = {
     Health.HEALTHY: "success",
@@ -28,8 +29,9 @@ def doctor(call: Call) -> int:
         raise WrongUsage("--dry-run belongs to --transition-stale.", hint="Without that the doctor changes no status.")
     found = scan(call.ctx, keep=not call.args.dry_run)
     if call.out.as_json:
+        names = names_of(call.ctx, (one.session for one in found.examined))
         for one in found.examined:
-            call.out.json(_run_object(one))
+            call.out.json(_run_object(one, names[one.session.id]))
         call.out.json({"type": "summary", "counts": dict(found.counts), "changed": found.changed})
     else:
         _print_scan(call, found)
@@ -39,8 +41,9 @@ def doctor(call: Call) -> int:
 def _print_scan(call: Call, found: Scan) -> None:
     if found.examined:
         shown = found.examined[:MOST_ROWS] if call.out.is_terminal else found.examined
+        names = names_of(call.ctx, (one.session for one in shown))
         columns = (Column("RUN"), Column("NAME", grows=True), Column("HEALTH"), Column("QUIET", right=True))
-        call.out.table((*columns, Column("WHY", grows=True)), [_row(one) for one in shown])
+        call.out.table((*columns, Column("WHY", grows=True)), [_row(one, names[one.session.id]) for one in shown])
         if len(shown) < len(found.examined):
             call.out.say(f"… and {len(found.examined) - len(shown):,} more; --json names all of them.")
         call.out.say_data("")
@@ -49,10 +52,10 @@ def _print_scan(call: Call, found: Scan) -> None:
     call.out.facts((health, f"{count:,}") for health, count in found.counts.items())
 
 
-def _row(one: Examined) -> Sequence[str | Cell]:
+def _row(one: Examined, name: str) -> Sequence[str | Cell]:
     health, idle = one.verdict.health, one.verdict.idle_seconds
     quiet = "" if idle is None else format_duration(idle, brief=True)
-    return one.session.id, display_name(one.session), Cell(health, HEALTH_STYLES[health]), quiet, _why(one)
+    return one.session.id, name, Cell(health, HEALTH_STYLES[health]), quiet, _why(one)
 
 
 def _why(one: Examined) -> str:
@@ -60,11 +63,12 @@ def _why(one: Examined) -> str:
     return " ".join([*(reason.sentence for reason in one.verdict.reasons), one.evidence.process.sentence])
 
 
-def _run_object(one: Examined) -> dict[str, object]:
+def _run_object(one: Examined, name: str) -> dict[str, object]:
     return {
         "type": "run",
         "id": one.session.id,
-        "name": display_name(one.session),
+        "name": one.session.name,
+        "display_name": name,
         "health": one.verdict.health,
         "process": one.verdict.process,
         "process_sentence": one.evidence.process.sentence,

@@ -18,9 +18,19 @@ def display_name(session: Session, *, first_instruction: str | None = None) -> s
         show_play,
         _tidy(session.playbook_name),
         _tidy(session.agent_name),
-        _first_words(_tidy(first_instruction)),
+        first_words(_tidy(first_instruction)),
     )
     return next((name for name in candidates if name), short_id(session.id))
+
+
+def first_words(text: str) -> str:
+    """As much of a text as a line of a table shows."""
+    if len(text) <= NAME_LENGTH:
+        return text
+    cut = text[: NAME_LENGTH - 1]
+    words = cut.rpartition(" ")[0]
+    # A text without spaces (a URL, many languages) is cut where it must be.
+    return (words if len(words) > NAME_LENGTH // 2 else cut).rstrip(" ,;:.") + "…"
 
 
 def short_id(full_id: str) -> str:
@@ -56,12 +66,3 @@ def _two_units(whole: int, large: int, large_name: str, small: int, small_name: 
 
 def _tidy(text: str | None) -> str:
     return " ".join(text.split()) if text else ""
-
-
-def _first_words(text: str) -> str:
-    if len(text) <= NAME_LENGTH:
-        return text
-    cut = text[: NAME_LENGTH - 1]
-    words = cut.rpartition(" ")[0]
-    # A text without spaces (a URL, many languages) is cut where it must be.
-    return (words if len(words) > NAME_LENGTH // 2 else cut).rstrip(" ,;:.") + "…"

@@ -6,10 +6,9 @@ from typing import NamedTuple
 from lionstudio import machine
 from lionstudio.domain.activity import Activity, derive_activity, derive_branch_activity
 from lionstudio.domain.audit import AdminEvent, StatusTransition
-from lionstudio.domain.conversation import Branch, Message, MessageKind, is_tool_error, tool_of
+from lionstudio.domain.conversation import Branch, Message, is_tool_error, tool_of
 from lionstudio.domain.health import HealthVerdict
-from lionstudio.domain.labels import display_name, short_id
-from lionstudio.domain.message_text import error_text, text_of
+from lionstudio.domain.message_text import error_text
 from lionstudio.domain.process import ProcessLook, ProcessRecord
 from lionstudio.domain.session import Session, SessionStatus
 from lionstudio.domain.state import NormalizedState, derive_session_state
@@ -17,6 +16,7 @@ from lionstudio.domain.usage import NO_USAGE, Usage
 from lionstudio.services import health, sessions
 from lionstudio.services.context import Context
 from lionstudio.services.health import look_at_process
+from lionstudio.services.naming import name_in
 from lionstudio.store import audit, branches, processes, progressions, shows, usage
 from lionstudio.store import sessions as session_rows
 from lionstudio.store.shows import PlayWithTopic
@@ -24,7 +24,6 @@ from lionstudio.store.transaction import Tx
 
 CHILDREN_SHOWN = 100
 EVENTS_SHOWN = 100
-NAMED_BY_FIRST = 3  # messages among which an unnamed run's instruction is looked for: a system prompt may come first
 
 
 class SessionSummary(NamedTuple):
@@ -59,6 +58,7 @@ class SessionDetail(NamedTuple):
     plays: tuple[PlayWithTopic, ...]
     parent: Session | None
     children: tuple[Session, ...]
+    names: dict[str, str]  # of its parent and its children
     history: tuple[StatusTransition, ...]
     events: tuple[AdminEvent, ...]  # what operators did to it, newest first
 
@@ -80,6 +80,8 @@ def get_detail(ctx: Context, session_id: str) -> SessionDetail:
         open_calls = branches.list_open_calls(tx, session_id)
         is_running = session.status is SessionStatus.RUNNING
         parent_id = session.parent_session_id
+        parent = None if parent_id is None else session_rows.find(tx, parent_id)
+        children = tuple(session_rows.list_children(tx, session_id, limit=CHILDREN_SHOWN))
         return SessionDetail(
             summary=_summary(tx, session, verdict, _sum(used.values())),
             branches=tuple(
@@ -92,8 +94,9 @@ def get_detail(ctx: Context, session_id: str) -> SessionDetail:
                 (record, look_at_process(record, here)) for record in processes.list_of_session(tx, session_id)
             ),
             plays=tuple(shows.list_plays_of_session(tx, session_id)),
-            parent=None if parent_id is None else session_rows.find(tx, parent_id),
-            children=tuple(session_rows.list_children(tx, session_id, limit=CHILDREN_SHOWN)),
+            parent=parent,
+            children=children,
+            names={other.id: name_in(tx, other) for other in (parent, *children) if other is not None},
             history=tuple(audit.list_transitions(tx, "session", session_id)),
             events=tuple(audit.list_events(tx, target_id=session_id, before=None, limit=EVENTS_SHOWN)),
         )
@@ -110,12 +113,6 @@ def group_tool_errors(messages: Iterable[Message]) -> list[ToolErrors]:
             times = 1 if before is None else before.times + 1
             found[tool, sentence] = ToolErrors(tool, sentence, times, message.created_at, message.id)
     return sorted(found.values(), key=lambda errors: -errors.times)
-
-
-def name_of(ctx: Context, session: Session) -> str:
-    """The best name people have for a run."""
-    with ctx.db.read() as tx:
-        return _name(tx, session)
 
 
 class Stretch(NamedTuple):
@@ -140,16 +137,7 @@ def _summary(tx: Tx, session: Session, verdict: HealthVerdict, used: Usage) -> S
         own, calls = branches.list_in_session(tx, session.id), branches.list_open_calls(tx, session.id)
         activity = derive_activity(session, own, calls)
     state = derive_session_state(session, verdict)
-    return SessionSummary(session, _name(tx, session), verdict, state, activity, used)
-
-
-def _name(tx: Tx, session: Session) -> str:
-    name = display_name(session)
-    if name != short_id(session.id) or session.message_count == 0:
-        return name
-    first = progressions.list_in_session(tx, session.id, after=0, limit=NAMED_BY_FIRST)
-    instruction = next((text_of(message) for message in first if message.kind is MessageKind.USER), None)
-    return display_name(session, first_instruction=instruction)
+    return SessionSummary(session, name_in(tx, session), verdict, state, activity, used)
 
 
 def _sum(parts: Iterable[Usage]) -> Usage:

@@ -8,6 +8,7 @@ from lionstudio.domain.change import Topic
 from lionstudio.domain.conversation import Branch, Line
 from lionstudio.domain.drafts import require_exit_code
 from lionstudio.domain.errors import Ambiguous, InvalidRequest, SessionNotFound
+from lionstudio.domain.phrases import first_words, format_duration
 from lionstudio.domain.process import ProcessRecord
 from lionstudio.domain.reasons import reason_for_exit, require_reason_code
 from lionstudio.domain.session import (
@@ -22,6 +23,7 @@ from lionstudio.domain.usage import Usage
 from lionstudio.domain.words import parse_word
 from lionstudio.services.admin import keep_history
 from lionstudio.services.context import Context
+from lionstudio.services.naming import name_in
 from lionstudio.store import audit, branches, changes, processes, progressions, sessions, usage
 from lionstudio.store.transaction import Tx
 
@@ -183,17 +185,25 @@ def resolve_session(ctx: Context, typed: str) -> Session:
         session = sessions.find(tx, typed)
         if session is not None:
             return session
-        meant = sessions.list_by_prefix(tx, typed, limit=SHOWN_CHOICES + 1)
-        meant = meant or sessions.list_by_name(tx, typed, limit=SHOWN_CHOICES + 1)
+        begun = sessions.list_by_prefix(tx, typed, limit=SHOWN_CHOICES + 1)
+        meant = begun or sessions.list_by_name(tx, typed, limit=SHOWN_CHOICES + 1)
         if len(meant) == 1:
             return meant[0]
+        choices = [_describe(ctx, tx, session) for session in meant[:SHOWN_CHOICES]]
         near = [] if meant else _near(typed, sessions.list_newest_names(tx, limit=NAMES_LOOKED_AT))
     if meant:
-        shown = ", ".join(session.id for session in meant[:SHOWN_CHOICES])
-        more = " and more" if len(meant) > SHOWN_CHOICES else ""
-        raise Ambiguous(f"{typed!r} may mean {shown}{more}.", hint="Type more of the id.")
+        more = ", and more" if len(meant) > SHOWN_CHOICES else ""
+        way_on = "Type more of the id." if begun else "Type the id of the one that you mean."
+        raise Ambiguous(f"{typed!r} may mean {', '.join(choices)}{more}.", hint=way_on)
     hint = f"Did you mean {' or '.join(near)}?" if near else None
     raise SessionNotFound(f"There is no run {typed!r}.", hint=hint or "li runs ls shows the runs there are.")
+
+
+def _describe(ctx: Context, tx: Tx, session: Session) -> str:
+    """A run among others, so that a person can tell which is meant."""
+    age = format_duration(ctx.now() - session.created_at)
+    name = first_words(name_in(tx, session))
+    return f"{session.id} ({name}, {session.status or 'legacy'}, created {age} ago)"
 
 
 def _near(typed: str, known: Sequence[tuple[str, str | None]]) -> list[str]:
