@@ -29,6 +29,14 @@ def test_in_a_pipe_a_table_is_plain_and_whole(monkeypatch):
     ]
 
 
+def test_in_a_pipe_one_long_name_is_whole_and_pads_no_other_row():
+    out = io.StringIO()
+    Console(stdout=out, stderr=io.StringIO()).table(NAMES, [("triage", "12"), ("x" * 4_000, "7")])
+    title, short, long = out.getvalue().splitlines()
+    assert len(title) == len(short) == 70
+    assert long == "x" * 4_000 + "         7"
+
+
 def test_on_a_terminal_a_table_is_coloured_and_cut_to_its_width(monkeypatch):
     lines = printed(terminal=True, monkeypatch=monkeypatch)
     assert lines[2] == "\x1b[31ma very long name that nobody …\x1b[0m     1,024"

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TextIO
 ELLIPSIS = "…"
 GAP = 2  # places between two columns
 NARROWEST = 8  # places that a column keeps when there is no room
+WIDEST_IN_A_PIPE = 60  # places that one long text gives its whole column; it is longer than that itself, and not cut
 READABLE = 30  # places of a column that may be cut, before others are left out for it
 STYLES = {
     "danger": "31",
@@ -103,6 +104,8 @@ class Console:
             columns, widths = [columns[number] for number in shown], [widths[number] for number in shown]
             cells = [[row[number] for number in shown] for row in cells]
             widths = _fitted(columns, widths, available)
+        else:
+            widths = [min(width, WIDEST_IN_A_PIPE) for width in widths]
         self._line(columns, widths, [Cell(column.title, "muted") for column in columns])
         for row in cells:
             self._line(columns, widths, row)
@@ -153,7 +156,7 @@ class Console:
     def _line(self, columns: Sequence[Column], widths: Sequence[int], cells: Sequence[Cell]) -> None:
         parts = []
         for column, width, cell in zip(columns, widths, cells, strict=True):
-            text = cut(cell.text, width)
+            text = cut(cell.text, width) if self.is_terminal else cell.text
             room = " " * (width - width_of(text))
             painted = self.paint(text, cell.style)
             parts.append(room + painted if column.right else painted + room)
