@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from lionstudio.domain.errors import ForeignDatabase, NewerDatabase, NoDatabaseYet
+from lionstudio.domain.errors import DatabaseReadOnly, ForeignDatabase, NewerDatabase, NoDatabaseYet
 
 TYPE_CHECKING = False  # not from `typing`: loading that takes as long as starting Python
 if TYPE_CHECKING:
@@ -58,13 +58,23 @@ def create_or_upgrade(dialect: Dialect, *, create: bool = True, steps: Sequence[
         if not found and not create:
             raise no_database(dialect.location)
         if found < latest:
-            _upgrade(connection, dialect, load_migrations(dialect) if steps is None else steps)
+            try:
+                _upgrade(connection, dialect, load_migrations(dialect) if steps is None else steps)
+            except DatabaseReadOnly as error:
+                raise _cannot_upgrade(error, found, latest) from error
     finally:
         connection.close()
 
 
 def no_database(location: str) -> NoDatabaseYet:
     return NoDatabaseYet(f"There is no database at {location} yet.")
+
+
+def _cannot_upgrade(error: DatabaseReadOnly, found: int, latest: int) -> DatabaseReadOnly:
+    return DatabaseReadOnly(
+        f"{error.message} It has schema {found}, and this version reads {latest} only, so it has to be upgraded first.",
+        hint="Copy it to a place that you may write to, and read the copy: --db COPY",
+    )
 
 
 def require_known(found: int, latest: int, *, location: str) -> int:

@@ -163,6 +163,8 @@ class SqliteDialect:
             try:
                 connection.script("PRAGMA journal_mode = WAL")
                 return
+            except DatabaseReadOnly:  # a backup on a disk that may only be read needs no log
+                return
             except DatabaseBusy:
                 if time.monotonic() > give_up:
                     raise

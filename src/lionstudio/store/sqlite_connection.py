@@ -12,8 +12,9 @@ import apsw
 from lionstudio.domain.errors import Error, InvalidRequest
 from lionstudio.store import sqlite_turn
 from lionstudio.store.migrate import READ_VERSION, require_known
-from lionstudio.store.sqlite_errors import busy, explain
+from lionstudio.store.sqlite_errors import busy, explain, read_only
 from lionstudio.store.sqlite_file import find_identity, log_size
+from lionstudio.store.sqlite_places import can_make_files_beside, find_moment, open_unwritten
 from lionstudio.store.sqlite_turn import WriteTurn, pause
 from lionstudio.store.transaction import ConnectionLost
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from lionstudio.store.dialect import Params, Row
+    from lionstudio.store.sqlite_places import FileMoment
 
 STATEMENTS = 48  # prepared and kept by a connection; apsw looks through them one by one, so more made an append slower
 PRAGMAS = """
@@ -59,18 +61,16 @@ class SqliteConnection:
         self._look_in = 1 + time.perf_counter_ns() % WAL_LOOK_EVERY
         self._patience = sqlite_turn.BUSY_SECONDS
         self._bulk = False
+        self._moment: FileMoment | None = None  # in which it was opened, if SQLite cannot see that it is written
         try:
-            try:
-                self._raw = apsw.Connection(path, flags=flags, statementcachesize=STATEMENTS)
-                # Fetched, because apsw stops a script at its first row until someone asks for the next.
-                cache = WRITER_CACHE if writing else READER_CACHE
-                self._raw.execute(PRAGMAS.format(synchronous=synchronous, cache=cache)).fetchall()
-            except apsw.ReadOnlyError:
-                # A file we may only read is still worth reading.
-                self._raw = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY, statementcachesize=STATEMENTS)
+            self._raw = self._open(flags)
+            # Fetched, because apsw stops a script at its first row until someone asks for the next.
+            cache = WRITER_CACHE if writing else READER_CACHE
+            self._raw.execute(PRAGMAS.format(synchronous=synchronous, cache=cache)).fetchall()
             if not writing:
                 self._raw.execute("PRAGMA query_only = ON")
             self._cursor = self._raw.cursor()
+            self._is_read_only = self._raw.readonly("main")
             self.identity = find_identity(path)
         except apsw.Error as error:
             raise self._explained(error) from error
@@ -78,6 +78,18 @@ class SqliteConnection:
         if writing:
             self._raw.set_busy_handler(self._wait_for_others)
         self._busy_since = 0.0
+
+    def _open(self, flags: int) -> apsw.Connection:
+        raw = apsw.Connection(self._path, flags=flags, statementcachesize=STATEMENTS)
+        if can_make_files_beside(self._path):
+            return raw
+        try:
+            raw.pragma("schema_version")  # the files that it needs may be there already
+            return raw
+        except (apsw.CantOpenError, apsw.ReadOnlyError):
+            raw.close()
+        self._moment = find_moment(self._path)
+        return open_unwritten(self._path, statements=STATEMENTS)
 
     @property
     def raw(self) -> apsw.Connection:
@@ -128,6 +140,8 @@ class SqliteConnection:
 
     def begin_write(self) -> None:
         self._require_file()
+        if self._is_read_only:  # SQLite would say so at the first change only
+            raise read_only(self._path)
         self._take_turn()
         try:
             self._execute("BEGIN IMMEDIATE")
@@ -184,11 +198,16 @@ class SqliteConnection:
         # A deleted or replaced file would take our rows into nowhere, and show old ones, without an error from SQLite.
         try:
             status = os.stat(self._path)
-            if (status.st_dev, status.st_ino) == self.identity:
+            if (status.st_dev, status.st_ino) == self.identity and not self.is_outdated:
                 return
         except OSError:
             pass
-        raise ConnectionLost(f"The database file {self._path} was removed or replaced.")
+        raise ConnectionLost(f"The database file {self._path} was removed, replaced or written.")
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether somebody writes the file, and SQLite does not see it here."""
+        return self._moment is not None and self._moment != find_moment(self._path)
 
     def _wait_for_others(self, tries: int) -> bool:
         """Asked by SQLite while a program that knows no turns writes; whether to try again."""

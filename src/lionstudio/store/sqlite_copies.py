@@ -6,7 +6,6 @@ to its place would leave whoever has it open with a file that no longer has a na
 
 from __future__ import annotations
 
-import os
 from contextlib import closing
 
 import apsw
@@ -18,7 +17,7 @@ from lionstudio.store.row_sums import read_plainly, sum_tables
 from lionstudio.store.sqlite import SqliteDialect
 from lionstudio.store.sqlite_connection import SqliteConnection
 from lionstudio.store.sqlite_errors import explain
-from lionstudio.store.sqlite_file import unwritten
+from lionstudio.store.sqlite_places import open_unwritten
 
 TYPE_CHECKING = False  # not from `typing`: loading that takes as long as starting Python
 if TYPE_CHECKING:
@@ -173,8 +172,5 @@ def _open_to_read(path: str) -> apsw.Connection:
         connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
         connection.execute(SEE_NOW).fetchall()
     except (apsw.CantOpenError, apsw.ReadOnlyError):
-        if os.path.exists(f"{path}-wal"):
-            raise
-        # A file that was in use with a log, without its log and where none can be made: nobody writes it.
-        connection = apsw.Connection(unwritten(path), flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+        connection = open_unwritten(path)
     return connection

@@ -18,6 +18,7 @@ from lionstudio.domain.errors import (
     Unavailable,
 )
 from lionstudio.store import sqlite_turn
+from lionstudio.store.sqlite_places import is_unreadable, why_read_only
 
 
 def explain(error: apsw.Error, location: str) -> Error:
@@ -29,7 +30,11 @@ def explain(error: apsw.Error, location: str) -> Error:
         case apsw.SQLITE_FULL:
             return DatabaseFull(f"There is no room left for the database {location}.")
         case apsw.SQLITE_READONLY | apsw.SQLITE_PERM | apsw.SQLITE_AUTH:
-            return DatabaseReadOnly(f"The database {location} may only be read.")
+            return read_only(location)
+        case apsw.SQLITE_CANTOPEN if is_unreadable(location):
+            return DatabaseGone(f"You may not read the file {location}.", hint="Check who owns it, and its mode.")
+        case apsw.SQLITE_CANTOPEN if why := why_read_only(location):
+            return DatabaseReadOnly(f"The database {location} can neither be opened nor made: {why}.")
         case apsw.SQLITE_CANTOPEN | apsw.SQLITE_IOERR:
             return DatabaseGone(f"The database {location} cannot be read or written ({error}).")
         case apsw.SQLITE_CORRUPT | apsw.SQLITE_NOTADB:
@@ -47,3 +52,8 @@ def explain(error: apsw.Error, location: str) -> Error:
 
 def busy(location: str) -> DatabaseBusy:
     return DatabaseBusy(f"The database {location} was busy for more than {sqlite_turn.BUSY_SECONDS:.0f} s.")
+
+
+def read_only(location: str) -> DatabaseReadOnly:
+    why = why_read_only(location)
+    return DatabaseReadOnly(f"The database {location} may only be read{f': {why}' if why else ''}.")

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 
 from lionstudio import machine
-from lionstudio.store.dialect import Connection
+from lionstudio.store.sqlite_connection import SqliteConnection
 
 # The file event comes when the log is written, a moment before the commit can be seen: a third of the wake-ups would
 # find nothing. So look again a few times after each event, and once a second whatever happens.
@@ -18,10 +18,10 @@ LOOK_AT_LEAST_EVERY = 1.0
 class SqliteWatch:
     """Wakes on a write to the log, and knows by `data_version` whether anything was committed."""
 
-    def __init__(self, path: str, connect: Callable[[], Connection]) -> None:
+    def __init__(self, path: str, connect: Callable[[], SqliteConnection]) -> None:
         self._path = path
         self._connect = connect
-        self._connection: Connection | None = None
+        self._connection: SqliteConnection | None = None
         self._folder: machine.FolderWatch | None = None
         self._inherited: list[object] = []  # what belongs to the parent of a fork: never used and never closed
         self._lock = threading.Lock()  # around the connection, never while waiting for the file
@@ -87,9 +87,11 @@ class SqliteWatch:
         self._seen = version
         return True
 
-    def _version(self) -> tuple[Connection, int]:
+    def _version(self) -> tuple[SqliteConnection, int]:
         """What changes with every commit of someone else; the numbers of two connections say nothing together."""
         with self._lock:
+            if self._connection is not None and self._connection.is_outdated:
+                self._let_go()
             if self._connection is None:
                 self._connection = self._connect()
             return self._connection, int(self._connection.all("PRAGMA data_version", {})[0][0])
