@@ -59,10 +59,16 @@ def test_a_change_of_health_is_one_event_and_one_line_of_news(ctx: Context, cloc
     assert scan(ctx).changed == 1
     [event] = admin.list_events(ctx)
     assert (event.action, event.target_id, event.actor) == ("classify", "quiet", "doctor_auto")
-    assert event.details == {"health": "idle", "previous_health": "healthy"}
+    assert event.details == {
+        "health": "idle",
+        "previous_health": "healthy",
+        "idle_seconds": 2 * HOUR,
+        "process_alive": None,
+        "message_count": 0,
+    }
     with ctx.db.read() as tx:
         told = [(change.topic, change.entity_id) for change in changes.list_after(tx, before, limit=9)]
-    assert told == [(Topic.SESSION, "quiet")]
+    assert told == [(Topic.SESSION, "quiet"), (Topic.ADMIN, event.id)]
     stored = health.find_evidence(ctx, "quiet")
     assert stored is not None
     assert stored.health is Health.IDLE

@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 from lionstudio import machine
-from lionstudio.domain.change import Topic
 from lionstudio.domain.errors import SessionNotFound
 from lionstudio.domain.health import DAY, HOUR, Evidence, Health, HealthVerdict
 from lionstudio.domain.process import ProcessLook, ProcessRecord, ProcessRole, ProcessState
 from lionstudio.domain.session import Session
 from lionstudio.services import health, sessions
 from lionstudio.services.context import Context
+from lionstudio.services.examination import examine_sessions, keep_examined
 from lionstudio.services.messages import append_message
-from lionstudio.store import changes
+from lionstudio.store import evidence as evidence_rows
 from tests.factories import NOW, Clock, line_of, start_run, user_says
 
 UNKNOWN = ProcessLook(ProcessState.UNKNOWN, "Nobody looked.")
@@ -67,6 +67,13 @@ def judge(ctx: Context, session_id: str = "run-1") -> HealthVerdict:
 
 def observe(ctx: Context, session_id: str = "run-1") -> Evidence:
     return health.look(ctx, session_id)[1]
+
+
+def keep(ctx: Context, seen: Evidence, word: Health) -> None:
+    """Keep facts that no look at a real run would give together."""
+    with ctx.db.write() as tx:
+        session, observed_at = sessions.get(tx, "run-1"), NOW if seen.observed_at is None else seen.observed_at
+        evidence_rows.put(tx, session, seen, health=word, observed_at=observed_at)
 
 
 def codes(verdict: HealthVerdict) -> list[str]:
@@ -238,11 +245,11 @@ def test_leftovers_that_were_found_are_looked_for_until_they_are_gone(ctx: Conte
     left = write(tmp_path / "half.tmp")
     start_run(ctx, artifacts_path=str(tmp_path))
     end_run(ctx)
-    health.keep_evidence(ctx, "run-1", observe(ctx), judge(ctx))
+    keep_examined(ctx, examine_sessions(ctx, ["run-1"]))
     clock.pass_seconds(8 * DAY)
     assert observe(ctx).temp_files == (str(left),)
     left.unlink()
-    health.keep_evidence(ctx, "run-1", observe(ctx), judge(ctx))
+    keep_examined(ctx, examine_sessions(ctx, ["run-1"]))
     assert judge(ctx).health is Health.HEALTHY
 
 
@@ -251,7 +258,7 @@ def test_leftovers_are_not_forgotten_while_their_folder_cannot_be_read(ctx: Cont
     left = write(folder / "half.tmp")
     start_run(ctx, artifacts_path=str(folder))
     end_run(ctx)
-    health.keep_evidence(ctx, "run-1", observe(ctx), judge(ctx))
+    keep_examined(ctx, examine_sessions(ctx, ["run-1"]))
     folder.rename(tmp_path / "moved")
     folder.symlink_to(folder)
     assert observe(ctx).temp_files == (str(left),)
@@ -260,43 +267,23 @@ def test_leftovers_are_not_forgotten_while_their_folder_cannot_be_read(ctx: Cont
 def test_kept_evidence_comes_back_equal(ctx: Context):
     start_run(ctx)
     seen = Evidence(UNKNOWN, None, True, ("/a/x.lock",), ("/a/y.tmp", "/a/\udc80.tmp"), NOW)
-    health.keep_evidence(ctx, "run-1", seen, HealthVerdict(Health.ZOMBIE, ()))
+    keep(ctx, seen, Health.ZOMBIE)
     assert health.find_evidence(ctx, "run-1") == (seen, Health.ZOMBIE)
 
 
 def test_later_evidence_takes_the_place_of_earlier(ctx: Context):
     start_run(ctx)
-    health.keep_evidence(ctx, "run-1", Evidence(UNKNOWN, temp_files=("/a.tmp",)), HealthVerdict(Health.ZOMBIE, ()))
-    previous = health.keep_evidence(
-        ctx, "run-1", Evidence(UNKNOWN, observed_at=NOW + 1), HealthVerdict(Health.HEALTHY, ())
-    )
-    assert previous is Health.ZOMBIE
+    keep(ctx, Evidence(UNKNOWN, temp_files=("/a.tmp",)), Health.ZOMBIE)
+    keep(ctx, Evidence(UNKNOWN, observed_at=NOW + 1), Health.HEALTHY)
     assert health.find_evidence(ctx, "run-1") == (Evidence(UNKNOWN, observed_at=NOW + 1), Health.HEALTHY)
 
 
 def test_kept_evidence_counts_its_leftovers_beside_the_age_of_its_run(ctx: Context):
     start_run(ctx)
     seen = Evidence(UNKNOWN, stale_locks=("/a.lock",), temp_files=("/a.tmp", "/b.tmp"))
-    health.keep_evidence(ctx, "run-1", seen, HealthVerdict(Health.ZOMBIE, ()))
+    keep(ctx, seen, Health.ZOMBIE)
     with ctx.db.read() as tx:
         assert tx.one("SELECT leftovers, session_created_at FROM session_evidence") == (3, NOW)
-
-
-def test_only_a_health_that_changed_is_news(ctx: Context):
-    start_run(ctx)
-    health.keep_evidence(ctx, "run-1", Evidence(UNKNOWN), HealthVerdict(Health.IDLE, ()))
-    with ctx.db.read() as tx:
-        seq = changes.span(tx)[1]
-    for word in (Health.IDLE, Health.STALE, Health.STALE):
-        health.keep_evidence(ctx, "run-1", Evidence(UNKNOWN), HealthVerdict(word, ()))
-    with ctx.db.read() as tx:
-        news = [(change.topic, change.entity_id) for change in changes.list_after(tx, seq, limit=9)]
-    assert news == [(Topic.SESSION, "run-1")]
-
-
-def test_evidence_about_a_run_that_is_gone_is_refused(ctx: Context):
-    with pytest.raises(SessionNotFound):
-        health.keep_evidence(ctx, "ghost", Evidence(UNKNOWN), HealthVerdict(Health.IDLE, ()))
 
 
 def test_a_list_judges_each_run_as_a_look_at_it_would(
@@ -312,7 +299,7 @@ def test_a_list_judges_each_run_as_a_look_at_it_would(
     write(tmp_path / "left" / "half.tmp")
     start_run(ctx, "zombie", artifacts_path=str(tmp_path / "left"))
     end_run(ctx, "zombie")
-    health.keep_evidence(ctx, "zombie", observe(ctx, "zombie"), judge(ctx, "zombie"))
+    keep_examined(ctx, examine_sessions(ctx, ["zombie"]))
     start_run(ctx, "ended")
     end_run(ctx, "ended")
     clock.pass_seconds(2 * 60)

@@ -1,25 +1,39 @@
-"""Looking at every run that runs: what can be seen of each now, what that means, and keeping what is new about it."""
+"""Looking at runs on behalf of everyone: what can be seen of each now, what that means, and keeping what is new."""
 
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from lionstudio import machine
 from lionstudio.domain.audit import AdminEvent
 from lionstudio.domain.change import Topic
-from lionstudio.domain.health import Evidence, Health, HealthVerdict, classify_health
+from lionstudio.domain.health import LEFTOVERS_LOOKED_FOR, Evidence, Health, HealthVerdict, classify_health
+from lionstudio.domain.process import ProcessRecord, ProcessState
 from lionstudio.domain.session import Session, SessionStatus
 from lionstudio.domain.session_list import PAGE_LIMIT, SessionFilter
-from lionstudio.services.admin import CLOCK_MARGIN
-from lionstudio.services.context import Context
-from lionstudio.services.health import glance
+from lionstudio.services import sessions
+from lionstudio.services.admin import trim_events
+from lionstudio.services.context import Context, again_if_undone
+from lionstudio.services.health import glance, observe_session
 from lionstudio.services.session_list import list_sessions
-from lionstudio.store import audit, maintenance
+from lionstudio.store import audit
 from lionstudio.store import evidence as evidence_rows
+from lionstudio.store import processes as process_rows
+from lionstudio.store import sessions as session_rows
 from lionstudio.store.evidence import StoredEvidence
 from lionstudio.store.transaction import Tx
 
 DOCTOR_ACTOR = "doctor_auto"  # R191
+DOCTOR_EVERY = 300.0  # seconds; R194
 KEPT_AT_ONCE = 500  # in one transaction, so that other writers get their turn
+# For so many seconds who cannot see a process leaves its run to a doctor who could: two rounds of that one, and a bit.
+SIGHT_HOLDS_FOR = 2 * DOCTOR_EVERY + 60
+PROCESS_ALIVE: Mapping[ProcessState, bool | None] = {
+    ProcessState.ALIVE: True,
+    ProcessState.DEAD: False,
+    ProcessState.UNKNOWN: None,
+}
 
 
 class Examined(NamedTuple):
@@ -35,54 +49,143 @@ def examine_running(ctx: Context) -> Iterator[Examined]:
     cursor: str | None = None
     while True:
         page = list_sessions(ctx, SessionFilter(status=SessionStatus.RUNNING), cursor=cursor, limit=PAGE_LIMIT)
-        now = ctx.now()
         with ctx.db.read() as tx:
-            seen = list(glance(tx, page.items, now=now))
-        for session, evidence in seen:
-            yield Examined(session, evidence, classify_health(session, evidence, now=now))
+            examined = _examine_running(ctx, tx, page.items)
+        yield from examined
         cursor = page.next_cursor
         if cursor is None:
             return
 
 
+def examine_sessions(ctx: Context, session_ids: Collection[str]) -> list[Examined]:
+    """Look at these runs, whether they run or have ended; those that are gone are left out."""
+    with ctx.db.read() as tx:
+        rows = list(session_rows.find_many(tx, session_ids).values())
+        running = [session for session in rows if session.status is SessionStatus.RUNNING]
+        found = _examine_running(ctx, tx, running)
+    return found + _examine_ended(ctx, [session for session in rows if session.status is not SessionStatus.RUNNING])
+
+
+def examine_ended(ctx: Context, *, at_most: int, seconds: float) -> list[Examined]:
+    """Look at what ended runs left on this host, those first that nobody looked at for longest (D3).
+
+    It ends early when it took so many seconds; the next call goes on with the others.
+    """
+    give_up, since = time.monotonic() + seconds, ctx.now() - LEFTOVERS_LOOKED_FOR
+    with ctx.db.read() as tx:
+        rows = evidence_rows.list_unsettled(tx, since=since, host=machine.here().host, limit=at_most)
+    found: list[Examined] = []
+    for session in rows:
+        if time.monotonic() > give_up:
+            break
+        found += _examine_ended(ctx, [session])
+    return found
+
+
+def list_local_processes(ctx: Context, session_ids: Collection[str] | None = None) -> list[ProcessRecord]:
+    """The processes of all running runs, or of these, that this system can tell anything about."""
+    with ctx.db.read() as tx:
+        return process_rows.list_of_running(tx, machine.here(), session_ids=session_ids)
+
+
 def keep_examined(ctx: Context, examined: Sequence[Examined], *, actor: str = DOCTOR_ACTOR) -> int:
-    """Keep what is new about runs for those who only list them; how many of them are doing otherwise than before.
+    """Keep what was seen of runs, with its date; how many of them are doing otherwise than before.
 
     Each of those is one event and one line of news. A run that nobody had looked at counts as healthy before.
     """
     changed, rest = 0, iter(examined)
     while batch := list(islice(rest, KEPT_AT_ONCE)):
-        ids = [one.session.id for one in batch]
-        with ctx.db.read() as tx:
-            known = evidence_rows.find_many(tx, ids)
-        news = [one for one in batch if _says_something_new(one, known.get(one.session.id))]
-        if news:
-            with ctx.db.write() as tx:
-                changed += _keep(ctx, tx, news, actor)
+        changed += _keep_batch(ctx, batch, actor)
+    if changed:
+        trim_events(ctx)
     return changed
 
 
-def _says_something_new(one: Examined, known: StoredEvidence | None) -> bool:
-    if known is None:
+def _examine_running(ctx: Context, tx: Tx, rows: Sequence[Session]) -> list[Examined]:
+    now = ctx.now()
+    seen = glance(tx, rows, now=now)
+    return [Examined(session, evidence, classify_health(session, evidence, now=now)) for session, evidence in seen]
+
+
+def _examine_ended(ctx: Context, rows: Sequence[Session]) -> list[Examined]:
+    with ctx.db.read() as tx:
+        processes = process_rows.find_many(tx, [session.id for session in rows])
+    found = []
+    for session in rows:
+        evidence = observe_session(ctx, session, processes=processes.get(session.id, ()))
+        found.append(Examined(session, evidence, classify_health(session, evidence, now=ctx.now())))
+    return found
+
+
+@again_if_undone
+def _keep_batch(ctx: Context, batch: Sequence[Examined], actor: str) -> int:
+    with ctx.db.read() as tx:
+        known = evidence_rows.find_many(tx, [one.session.id for one in batch])
+    news = [one for one in batch if _says_something_new(one, known.get(one.session.id))]
+    told = {one.session.id for one in news}
+    same = [one for one in batch if one.session.id not in told]
+    with ctx.db.write() as tx:
+        if same:  # only the date is new; that of the first is true for all of them
+            at = min(_seen_at(ctx, one.evidence) for one in same)
+            evidence_rows.date(tx, [one.session.id for one in same], observed_at=at)
+        return _keep(ctx, tx, news, actor) if news else 0
+
+
+def _says_something_new(one: Examined, stored: StoredEvidence | None) -> bool:
+    if stored is None or stored.health is not one.verdict.health:
         return True
-    return known.health is not one.verdict.health or known.evidence.process.state is not one.evidence.process.state
+    before, seen = stored.evidence, one.evidence
+    return (
+        (before.process.state, before.process.sentence) != (seen.process.state, seen.process.sentence)
+        or before.has_artifacts is not seen.has_artifacts
+        or (before.stale_locks, before.temp_files) != (seen.stale_locks, seen.temp_files)
+    )
 
 
 def _keep(ctx: Context, tx: Tx, news: Sequence[Examined], actor: str) -> int:
-    now, changed = ctx.now(), 0
+    """Judged by the rows as they are now: a run may have ended, and another doctor may have said the same."""
     ids = [one.session.id for one in news]
-    present, known = maintenance.list_present(tx, ids), evidence_rows.find_many(tx, ids)
-    for session, evidence, verdict in news:
-        if session.id not in present:  # it was pruned meanwhile
+    sessions.lock_sessions(tx, ids)
+    rows, known, now = session_rows.find_many(tx, ids), evidence_rows.find_many(tx, ids), ctx.now()
+    events: list[AdminEvent] = []
+    for looked_at, evidence, _ in news:
+        session, stored = rows.get(looked_at.id), known.get(looked_at.id)
+        if session is None or session.status is not looked_at.status or _is_overtaken(evidence, stored, now=now):
             continue
-        observed_at = now if evidence.observed_at is None else evidence.observed_at
-        evidence_rows.put(tx, session, evidence, health=verdict.health, observed_at=observed_at)
-        previous = known[session.id].health if session.id in known else Health.HEALTHY
-        if previous is not verdict.health:
-            changed += 1
-            details = {"health": verdict.health.value, "previous_health": previous.value}
-            audit.add_event(tx, AdminEvent(ctx.new_id(), now, "classify", session.id, details, actor))
+        verdict = classify_health(session, evidence, now=now)
+        evidence_rows.put(tx, session, evidence, health=verdict.health, observed_at=_seen_at(ctx, evidence))
+        before = None if stored is None else stored.health
+        if verdict.health is not (before or Health.HEALTHY):
+            details = _details(session, verdict, before)
+            events.append(AdminEvent(ctx.new_id(), now, "classify", session.id, details, actor))
             tx.tell(Topic.SESSION, session.id, session_id=session.id, at=now)
-    if changed:
-        audit.trim_events(tx, now=now - CLOCK_MARGIN)
-    return changed
+    if events:
+        audit.add_events(tx, events)
+        tx.tell(Topic.ADMIN, events[-1].id, at=now)  # once: who shows events reads the newest of them again
+    return len(events)
+
+
+def _is_overtaken(evidence: Evidence, stored: StoredEvidence | None, *, now: float) -> bool:
+    """Whether somebody knows better: by a later look, or by a recent one from where the process can be seen."""
+    if stored is None or stored.evidence.observed_at is None or evidence.observed_at is None:
+        return False
+    seen_at, unseen = stored.evidence.observed_at, ProcessState.UNKNOWN
+    if evidence.observed_at < seen_at <= now:  # what was seen in the future was seen by a clock that jumped back since
+        return True
+    blind = evidence.process.state is unseen and stored.evidence.process.state is not unseen
+    return blind and abs(now - seen_at) <= SIGHT_HOLDS_FOR
+
+
+def _seen_at(ctx: Context, evidence: Evidence) -> float:
+    return ctx.now() if evidence.observed_at is None else evidence.observed_at
+
+
+def _details(session: Session, verdict: HealthVerdict, before: Health | None) -> dict[str, Any]:
+    """What ADR-0024 wants to know about a change of health; nobody knows the one before of a run never looked at."""
+    return {
+        "health": verdict.health.value,
+        "previous_health": None if before is None else before.value,
+        "idle_seconds": None if verdict.idle_seconds is None else round(verdict.idle_seconds),
+        "process_alive": PROCESS_ALIVE[verdict.process],
+        "message_count": session.message_count,
+    }

@@ -1,4 +1,4 @@
-"""Health: look at a run's processes and files now, judge what was seen, and keep it for those who only list."""
+"""Health: look at a run's processes and files now, and judge what was seen."""
 
 import os
 from collections import deque
@@ -8,7 +8,6 @@ from itertools import islice
 from typing import NamedTuple
 
 from lionstudio import machine
-from lionstudio.domain.change import Topic
 from lionstudio.domain.health import (
     Evidence,
     Health,
@@ -77,7 +76,7 @@ def _glance_at_running(session: Session, processes: Sequence[ProcessRecord], her
     process = combine_looks([look_at_process(recorded, here) for recorded in processes])
     # Files decide only about a dead run that never wrote a message; nobody walks through folders for the others.
     decisive = process.state is ProcessState.DEAD and session.message_count == 0
-    files = _look_for_output(session) if decisive and _is_ours_to_see(processes, here) else UNSEEN
+    files = _look_for_output(session) if decisive and is_ours_to_see(processes, here) else UNSEEN
     return Evidence(process, _last_heartbeat(processes), files.has_artifacts, observed_at=now)
 
 
@@ -92,7 +91,7 @@ def look(ctx: Context, session_id: str) -> tuple[Session, Evidence]:
 def observe_session(ctx: Context, session: Session, *, processes: Sequence[ProcessRecord]) -> Evidence:
     """The facts about a run, as they can be seen from here and now."""
     now, here = ctx.now(), machine.here()
-    files = _look_into_artifacts(ctx, session, now=now) if _is_ours_to_see(processes, here) else UNSEEN
+    files = _look_into_artifacts(ctx, session, now=now) if is_ours_to_see(processes, here) else UNSEEN
     return Evidence(
         process=combine_looks([look_at_process(process, here) for process in processes]),
         heartbeat_at=_last_heartbeat(processes),
@@ -101,20 +100,6 @@ def observe_session(ctx: Context, session: Session, *, processes: Sequence[Proce
         temp_files=files.temp_files,
         observed_at=now,
     )
-
-
-def keep_evidence(ctx: Context, session_id: str, seen: Evidence, verdict: HealthVerdict) -> Health | None:
-    """Keep what was seen for the lists, with news if the health changed; the health before, if anyone had looked."""
-    now = ctx.now()
-    with ctx.db.write() as tx:
-        session = sessions.get(tx, session_id)
-        before = evidence_rows.find(tx, session_id)
-        at = now if seen.observed_at is None else seen.observed_at
-        evidence_rows.put(tx, session, seen, health=verdict.health, observed_at=at)
-        previous = None if before is None else before.health
-        if previous is not verdict.health:
-            tx.tell(Topic.SESSION, session_id, session_id=session_id, at=now)
-    return previous
 
 
 def find_evidence(ctx: Context, session_id: str) -> StoredEvidence | None:
@@ -134,7 +119,7 @@ class _Files(NamedTuple):
 UNSEEN = _Files()
 
 
-def _is_ours_to_see(processes: Sequence[ProcessRecord], here: Place) -> bool:
+def is_ours_to_see(processes: Sequence[ProcessRecord], here: Place) -> bool:
     """Whether a run's paths mean files of this machine: one that was recorded elsewhere only names them."""
     hosts = {process.place.host for process in processes if process.place.host is not None}
     return not hosts or here.host in hosts

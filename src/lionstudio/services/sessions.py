@@ -162,6 +162,7 @@ def put_process(ctx: Context, process: ProcessRecord) -> None:
     with ctx.db.write() as tx:
         get(tx, process.session_id)
         processes.put(tx, process)
+        tx.tell(Topic.SESSION, process.session_id, session_id=process.session_id, at=ctx.now())
 
 
 def count_lost(ctx: Context, session_id: str, count: int) -> None:

@@ -1,13 +1,14 @@
 """The last facts that were seen about a session, with their date, and what was made of them."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from lionstudio.domain.health import Evidence, Health
 from lionstudio.domain.process import ProcessLook, ProcessState
 from lionstudio.domain.session import Session
 from lionstudio.store.dialect import Row
-from lionstudio.store.encoding import json_in, json_out
+from lionstudio.store.encoding import IDS, ids_in, json_in, json_out
+from lionstudio.store.sessions import SESSION_COLUMNS, to_session
 from lionstudio.store.texts import text_in
 from lionstudio.store.transaction import Tx
 
@@ -49,6 +50,47 @@ def put(tx: Tx, session: Session, evidence: Evidence, *, health: Health, observe
         leftovers=len(evidence.stale_locks) + len(evidence.temp_files),
         health=health,
     )
+
+
+DATE = f"UPDATE session_evidence SET observed_at = :observed_at WHERE session_id IN {IDS}"
+
+
+def date(tx: Tx, session_ids: Collection[str], *, observed_at: float) -> None:
+    """Say that the same was seen again."""
+    tx.run(DATE, ids=ids_in(session_ids), observed_at=observed_at)
+
+
+# Which runs' files lie on this host is the rule of `services.health`: those recorded here, or nobody says where.
+LIST_UNSETTLED = f"""
+      WITH candidate AS (
+        SELECT id FROM sessions WHERE ended_at >= :since AND is_running = 0
+        UNION
+        SELECT id FROM sessions WHERE ended_at IS NULL AND is_running = 0 AND updated_at >= :since
+        UNION
+        SELECT session_id FROM session_evidence WHERE leftovers > 0
+      )
+    SELECT {SESSION_COLUMNS}
+      FROM candidate
+      JOIN sessions AS session ON session.id = candidate.id
+      JOIN progression_heads AS head ON head.id = session.progression_id
+      LEFT JOIN session_evidence AS evidence ON evidence.session_id = session.id
+     WHERE session.is_running = 0
+       AND (session.artifacts_path IS NOT NULL OR evidence.health NOT IN ('healthy', 'zombie'))
+       AND (EXISTS (SELECT 1 FROM session_processes AS process
+                     WHERE process.session_id = session.id AND process.host = :host)
+            OR NOT EXISTS (SELECT 1 FROM session_processes AS process
+                            WHERE process.session_id = session.id AND process.host IS NOT NULL))
+     ORDER BY COALESCE(evidence.observed_at, 0), session.id
+     LIMIT :limit
+"""
+
+
+def list_unsettled(tx: Tx, *, since: float, host: str | None, limit: int) -> list[Session]:
+    """Ended sessions that may have left something on this host, or whose last verdict is from when they ran.
+
+    Those that ended since, and those that were not clean; those first that nobody looked at for longest.
+    """
+    return [to_session(row) for row in tx.all(LIST_UNSETTLED, since=since, host=text_in(host), limit=limit)]
 
 
 # The sign of life is kept with the process, where it is renewed without anyone looking.

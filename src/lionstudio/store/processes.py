@@ -1,9 +1,10 @@
 """Which process does a run's work, and which writes it down."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from lionstudio.domain.process import Place, ProcessRecord, ProcessRole
 from lionstudio.store.dialect import Row
+from lionstudio.store.encoding import IDS, ids_in
 from lionstudio.store.texts import text_in
 from lionstudio.store.transaction import Tx
 
@@ -65,6 +66,24 @@ def find_many(tx: Tx, session_ids: Sequence[str]) -> dict[str, list[ProcessRecor
     for row in tx.all(f"{SELECT_PROCESS} WHERE session_id IN ({', '.join(f':{name}' for name in params)})", **params):
         found.setdefault(row[0], []).append(_process(row))
     return found
+
+
+LIST_OF_RUNNING = """
+    SELECT process.session_id, process.role, process.host, process.boot_id, process.pid_namespace, process.pid,
+           process.start_time, process.pgid, process.owns_group, process.command, process.heartbeat_at
+      FROM sessions AS session JOIN session_processes AS process ON process.session_id = session.id
+     WHERE session.is_running = 1
+       AND process.host = :host AND process.boot_id = :boot_id AND process.pid_namespace = :pid_namespace
+"""
+
+
+def list_of_running(tx: Tx, place: Place, *, session_ids: Collection[str] | None = None) -> list[ProcessRecord]:
+    """The processes in one place of all sessions that run, or of those among these."""
+    params = {"host": text_in(place.host), "boot_id": place.boot_id, "pid_namespace": place.pid_namespace}
+    if session_ids is None:
+        return [_process(row) for row in tx.all(LIST_OF_RUNNING, **params)]
+    rows = tx.all(f"{LIST_OF_RUNNING} AND session.id IN {IDS}", ids=ids_in(session_ids), **params)
+    return [_process(row) for row in rows]
 
 
 def _process(row: Row) -> ProcessRecord:

@@ -1,11 +1,11 @@
 """Sessions: one row a run, and the words that find it."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from lionstudio.domain.session import InvocationKind, Session, SessionStatus, SourceKind
 from lionstudio.store.dialect import Row
-from lionstudio.store.encoding import json_out, optional_json_in, texts_in
+from lionstudio.store.encoding import IDS, ids_in, json_out, optional_json_in, texts_in
 from lionstudio.store.texts import text_in
 from lionstudio.store.transaction import Tx
 
@@ -74,6 +74,14 @@ FIND_BY_PREFIX = (
 def find(tx: Tx, session_id: str) -> Session | None:
     row = tx.one(FIND_SESSION, session_id=session_id)
     return None if row is None else to_session(row)
+
+
+FIND_SESSIONS = SELECT_SESSION + f"WHERE session.id IN {IDS}"
+
+
+def find_many(tx: Tx, session_ids: Collection[str]) -> dict[str, Session]:
+    """Those of the sessions that are there."""
+    return {row[0]: to_session(row) for row in tx.all(FIND_SESSIONS, ids=ids_in(session_ids))}
 
 
 def find_newest_by_name(tx: Tx, name: str) -> Session | None:
