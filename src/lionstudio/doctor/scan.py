@@ -5,12 +5,10 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from lionstudio.domain.health import Health
+from lionstudio.domain.health_words import URGENCY
 from lionstudio.domain.process import ProcessState
 from lionstudio.services.context import Context
 from lionstudio.services.examination import DOCTOR_ACTOR, Examined, examine_running, keep_examined
-
-# What needs somebody first.
-URGENCY = (Health.STALE, Health.ORPHANED, Health.UNRESPONSIVE, Health.ZOMBIE, Health.IDLE, Health.HEALTHY)
 
 
 class Scan(NamedTuple):

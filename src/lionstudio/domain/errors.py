@@ -14,6 +14,10 @@
     │   ├── SessionIsHealthy         an operator tried to end a run that is well
     │   ├── ProcessIsAlive           … or one that is quiet, while its process lives
     │   ├── CannotKill               a run's process that cannot be ended from here
+    │   ├── SessionIsRunning         something that only an ended run may be asked for
+    │   ├── SessionIsNeeded          a run that a play or another run still refers to
+    │   ├── CannotCleanUp            leftovers that must not be removed from here
+    │   ├── CannotRepair             a run that is not broken, as far as anyone can tell
     │   ├── Refused                  several runs, some of which cannot be changed; lists each with its reason
     │   ├── Ambiguous                what was typed may mean several things
     │   ├── ForkOutOfRange           a fork position the branch does not have
@@ -166,6 +170,30 @@ class CannotKill(Conflict):
     """The process of the run cannot be ended from here."""
 
     code = "cannot_kill"
+
+
+class SessionIsRunning(Conflict):
+    """The run has not ended, and only an ended run may be asked for this."""
+
+    code = "session_is_running"
+
+
+class SessionIsNeeded(Conflict):
+    """A play or another run still refers to the run."""
+
+    code = "session_is_needed"
+
+
+class CannotCleanUp(Conflict):
+    """What the run left behind must not be removed from here."""
+
+    code = "cannot_clean_up"
+
+
+class CannotRepair(Conflict):
+    """The run is not broken, as far as anyone can tell."""
+
+    code = "cannot_repair"
 
 
 class Refused(Conflict):

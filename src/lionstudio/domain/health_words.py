@@ -12,3 +12,7 @@ class Health(StrEnum):
     STALE = "stale"  # its process is dead; or cannot be seen, and it has been quiet for too long
     ORPHANED = "orphaned"  # its process is dead and it never produced anything
     ZOMBIE = "zombie"  # it has ended and left locks or unfinished files behind
+
+
+# What needs somebody first.
+URGENCY = (Health.STALE, Health.ORPHANED, Health.UNRESPONSIVE, Health.ZOMBIE, Health.IDLE, Health.HEALTHY)

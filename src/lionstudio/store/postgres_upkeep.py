@@ -12,6 +12,7 @@ LIST_HUGE_TABLES = f"""
 READ_FIGURES = """
     SELECT current_setting('server_version'),
            pg_database_size(current_database()),
+           (SELECT sum(n_live_tup) FROM pg_stat_user_tables WHERE schemaname = current_schema()),
            (SELECT sum(n_dead_tup) FROM pg_stat_user_tables WHERE schemaname = current_schema()),
            (SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()),
            current_setting('max_connections')
@@ -20,11 +21,12 @@ READ_FIGURES = """
 
 def read_figures(connection: Connection) -> Figures:
     """What the server says about this database."""
-    version, size, dead_rows, connections, most = connection.all(READ_FIGURES, {})[0]
+    version, size, live_rows, dead_rows, connections, most = connection.all(READ_FIGURES, {})[0]
     return Figures(
         engine="PostgreSQL",
         version=str(version),
         size=int(size),
+        live_rows=int(live_rows or 0),
         dead_rows=int(dead_rows or 0),
         connections=int(connections),
         settings={"max_connections": int(most)},
