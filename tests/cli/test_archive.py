@@ -58,6 +58,7 @@ def test_export_writes_the_runs_that_were_named(li: Li, full: Context) -> None:
 
 def test_export_writes_a_file_whole(li: Li, full: Context, tmp_path: Path) -> None:
     target = tmp_path / "out" / "all.jsonl"
+    target.parent.mkdir()
     answer = li("state", "export", "--output", str(target))
     assert (answer.code, answer.out) == (0, "")
     assert target.read_text() == li("state", "export").out

@@ -119,7 +119,7 @@ def test_without_an_archive_nothing_is_deleted(li: Li, ctx: Context, tmp_path: P
         file.write_text("mine")
     answer = li("state", "prune", "--keep-n", "0", "--keep-days", "300", "--archive", str(file))
     assert answer.code == 1
-    assert str(file) in answer.err
+    assert str(file if place == "there already" else file.parent) in answer.err
     assert runs(ctx) == ["old"]
     assert place == "no folder" or file.read_text() == "mine"
 

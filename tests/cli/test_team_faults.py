@@ -228,12 +228,14 @@ def test_export_writes_what_the_database_knows_and_keeps_what_the_file_knows(
     exported = json.loads(path.read_text())
     assert [message["content"] for message in exported["messages"]][-1] == "only in the database"
     assert exported["messages"][0]["read_by"] == {"dev1": "2026-11-15T19:35:07.362397+00:00"}
+    (tmp_path / "out").mkdir()
     (row,) = li("team", "export", "alpha", "--output", str(tmp_path / "out"), "--json").objects
     assert row["file"] == str(tmp_path / "out" / "9b42c6f39b52.json")
     assert len(json.loads(Path(row["file"]).read_text())["messages"]) == 4
 
 
 def test_the_path_of_an_export_does_not_steer_the_terminal(li: Li, ops: str, tmp_path: Path):
+    (tmp_path / "a\x1b[31mred").mkdir()
     answer = li("team", "export", "--output", str(tmp_path / "a\x1b[31mred"))
     assert (answer.code, "\x1b" in answer.out + answer.err) == (0, False)
 

@@ -42,7 +42,9 @@ def ignore(_: int) -> None:
 
 @pytest.fixture
 def backups(tmp_path: Path) -> Path:
-    return tmp_path / "backups"
+    folder = tmp_path / "backups"
+    folder.mkdir()
+    return folder
 
 
 @pytest.fixture
@@ -115,7 +117,6 @@ def test_a_backup_opens_in_the_sqlite_of_any_python(ctx: Context, backups: Path)
 
 
 def test_a_backup_overwrites_nothing(ctx: Context, backups: Path) -> None:
-    backups.mkdir()
     (backups / "copy.db").write_text("precious")
     with pytest.raises(AlreadyExists, match="is there already"):
         back_up(ctx, backups / "copy.db")

@@ -19,6 +19,7 @@ from lionstudio.services.context import Context
 from lionstudio.services.team_list import ListedTeam
 from lionstudio.services.team_merge import TeamTold, merge_team
 from lionstudio.services.team_prune import TeamPrunePlan, plan_team_prune, prune_team, record_prune
+from lionstudio.services.whole_file import require_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -92,7 +93,10 @@ def _prune_one(call: Call, ctx: Context, plan: TeamPrunePlan, team: Team, files_
 def export_teams(call: Call) -> int:
     """Write what the database knows into files; what only a file knows stays in it. 1 if one could not be written."""
     ctx, failed = call.ctx, 0
-    folder = os.path.abspath(call.args.output) if call.args.output else call.settings.teams_folder
+    folder = call.settings.teams_folder
+    if call.args.output:
+        folder = os.path.abspath(call.args.output)
+        require_folder(folder)
     chosen = [_find(ctx, typed) for typed in call.args.teams] if call.args.teams else _every_team(ctx)
     for team in chosen:
         try:

@@ -12,7 +12,7 @@ from lionstudio.domain.contents import Contents
 from lionstudio.domain.errors import DatabaseDamaged, InvalidRequest, NotFound
 from lionstudio.services.admin import add_event
 from lionstudio.services.context import Context
-from lionstudio.services.whole_file import whole_file
+from lionstudio.services.whole_file import make_own_folder, whole_file
 from lionstudio.store.contents import list_running, read_contents
 from lionstudio.store.copies import continue_numbers, keep_identity, read_numbers, require_same
 from lionstudio.store.maintenance import list_present
@@ -61,18 +61,20 @@ class Restored(NamedTuple):
 def back_up(ctx: Context, path: str, on_rows: OnRows) -> Backup:
     """Copy the database while others write, and prove that the copy is whole and equal to that moment.
 
-    Raises AlreadyExists rather than overwrite, DatabaseFull when the disk is; then nothing is left there.
+    Raises what `whole_file` raises; then nothing is left there.
     """
+    path = os.path.abspath(os.path.expanduser(path))
     with whole_file(path) as draft:
         source = ctx.db.dialect.copies().write(draft, on_rows)
         require_whole(draft, named=f"The database {ctx.db.dialect.location}", hint="Look closer: li state verify")
         require_same(sum_file(draft, on_rows), source, what="The copy")
         size = os.path.getsize(draft)
-    return Backup(os.path.abspath(path), size, {table: found.rows for table, found in sorted(source.items())})
+    return Backup(path, size, {table: found.rows for table, found in sorted(source.items())})
 
 
 def name_backup(ctx: Context, folder: str, stem: str = "state") -> str:
-    """A path in a folder that no file has yet, named by the time."""
+    """A path in our folder of backups that no file has yet, named by the time."""
+    make_own_folder(folder)
     at = time.strftime("%Y%m%d-%H%M%S", time.gmtime(ctx.now()))
     for more in ("", *(f"-{number}" for number in range(2, 1000))):
         path = os.path.join(folder, f"{stem}-{at}{more}.db")
@@ -161,7 +163,7 @@ def stage_restore(ctx: Context, file: str, *, backups: str, on_rows: OnRows) -> 
         raise NotFound(f"There is no file {file}.", hint=f"Backups are in {backups}; li state backup makes one.")
     if os.path.exists(ctx.db.dialect.location) and os.path.samefile(file, ctx.db.dialect.location):
         raise InvalidRequest("A database cannot be restored from itself.", hint="Name a backup of it.")
-    os.makedirs(backups, mode=0o700, exist_ok=True)
+    make_own_folder(backups)
     folder = tempfile.mkdtemp(prefix=".lionstudio-restore-", dir=backups)
     try:
         return StagedRestore(ctx, file, folder, on_rows)

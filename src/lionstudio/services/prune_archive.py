@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from hashlib import sha256
 
-from lionstudio.domain.errors import Conflict, Unavailable
+from lionstudio.domain.errors import Conflict
 from lionstudio.domain.json_text import from_json, to_json
 from lionstudio.services.context import Context
 from lionstudio.services.exporting import export_lines
@@ -18,14 +18,10 @@ def archive_plan(
 ) -> Archive:
     """Write the runs that a plan deletes as JSON lines, on disk for good, and compare what is there with the plan.
 
-    Raises AlreadyExists rather than overwrite a file, DatabaseFull or Unavailable when it cannot be written, and
-    Conflict when it does not hold all that would be deleted; then nothing is left there.
+    Raises what `whole_file` raises when it cannot be written, and Conflict when it does not hold all that would be
+    deleted; then nothing is left there.
     """
-    path = os.path.abspath(path)
-    if not os.path.isdir(os.path.dirname(path)):
-        raise Unavailable(
-            f"There is no folder for {path}, so nothing was deleted.", hint="Make it, or name another file."
-        )
+    path = os.path.abspath(os.path.expanduser(path))
     with whole_file(path) as draft:
         written = _write(draft, _lines(ctx, plan, on_progress))
         lengths = _read_back(draft, written, plan)

@@ -2,26 +2,28 @@
 
 import errno
 import os
+import shlex
 import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from lionstudio import machine
-from lionstudio.domain.errors import AlreadyExists, DatabaseFull, Unavailable
+from lionstudio.domain.errors import AlreadyExists, DatabaseFull, NotFound, Unavailable
 
 
 @contextmanager
 def whole_file(path: str) -> Iterator[str]:
     """A place to write to, which becomes the file when the block ends well, and is gone if it does not.
 
-    Raises AlreadyExists if something is at the path, and DatabaseFull if the disk is full.
+    Raises AlreadyExists if something is at the path, NotFound if its folder is not there, and DatabaseFull if the disk
+    is full.
     """
     path = os.path.abspath(os.path.expanduser(path))
     _require_free(path)
     folder = os.path.dirname(path)
+    require_folder(folder)
     try:
-        os.makedirs(folder, mode=0o700, exist_ok=True)
         beside = tempfile.mkdtemp(prefix=".lionstudio-", dir=folder)  # on the same disk, for ourselves alone
         try:
             draft = os.path.join(beside, "draft")
@@ -41,6 +43,25 @@ def whole_file(path: str) -> Iterator[str]:
 def _require_free(path: str) -> None:
     if os.path.lexists(path):
         raise AlreadyExists(f"{path} is there already.", hint="Choose another name, or move that file away first.")
+
+
+def require_folder(folder: str) -> None:
+    """Raise NotFound unless the folder is there: a name that was mistyped must not become a tree of folders."""
+    if os.path.isdir(folder):
+        return
+    if os.path.lexists(folder):
+        raise NotFound(f"{folder} is not a folder.", hint="Name a file in a folder.")
+    raise NotFound(f"The folder {folder} does not exist.", hint=f"Make it with mkdir -p {shlex.quote(folder)}")
+
+
+def make_own_folder(folder: str) -> None:
+    """Make a folder that is ours by its place, for ourselves alone; raises Unavailable."""
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise Unavailable(
+            f"The folder {folder} cannot be made ({error.strerror}).", hint="Name a file in another folder."
+        ) from error
 
 
 def _put_in_place(draft: str, path: str) -> None:
