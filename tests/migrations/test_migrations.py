@@ -1,5 +1,6 @@
 """Migrations: every older schema becomes the newest one, once, after a backup."""
 
+import resource
 import subprocess
 import sys
 import threading
@@ -9,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from lionstudio.domain.errors import DatabaseBusy, NewerDatabase
+from lionstudio.domain.errors import DatabaseBusy, DatabaseReadOnly, NewerDatabase, Unavailable
 from lionstudio.services.context import Context
 from lionstudio.store import sqlite, sqlite_turn
 from lionstudio.store.dialect import Connection, Dialect
@@ -115,6 +116,34 @@ def test_a_backup_holds_what_was_there_before_whoever_upgrades_in_the_same_momen
     assert version(dialect_at(str(sqlite_path))) == str(NEXT)
     (backup,) = (sqlite_path.parent / "backups").iterdir()
     assert version(dialect_at(str(backup))) == str(NUMBERS[-1])
+
+
+def test_without_a_place_for_the_backup_nothing_is_upgraded(sqlite_path: Path) -> None:
+    open_database(str(sqlite_path)).close()
+    dialect = dialect_at(str(sqlite_path))
+    sqlite_path.with_name("backups").write_text("no folder")
+    with pytest.raises(
+        DatabaseReadOnly, match=r"cannot be backed up to .*backups .*has to be upgraded first"
+    ) as caught:
+        create_or_upgrade(dialect, steps=[*load_migrations(dialect), ADDED])
+    assert "Copy it to a place" in (caught.value.hint or "")
+    assert version(dialect) == str(NUMBERS[-1])
+
+
+def test_a_backup_that_fails_halfway_is_not_left_behind_and_nothing_is_upgraded(sqlite_path: Path) -> None:
+    open_database(str(sqlite_path)).close()
+    dialect = dialect_at(str(sqlite_path))
+    steps = [*load_migrations(dialect), ADDED]
+    room, most = 100_000, resource.getrlimit(resource.RLIMIT_FSIZE)
+    assert sqlite_path.stat().st_size > room
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, most[1]))
+    try:
+        with pytest.raises(Unavailable, match="backups"):  # our error, not the driver's
+            create_or_upgrade(dialect, steps=steps)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, most)
+    assert list(sqlite_path.with_name("backups").iterdir()) == []
+    assert version(dialect) == str(NUMBERS[-1])
 
 
 def test_an_upgrade_that_fails_changes_nothing(location: str) -> None:

@@ -6,7 +6,6 @@ import os
 import struct
 import time
 from contextlib import closing, suppress
-from itertools import count
 
 import apsw
 
@@ -42,18 +41,6 @@ def _nearest_folder(path: str) -> str:
     while not os.path.exists(folder):
         folder = os.path.dirname(folder)
     return folder
-
-
-def _create_beside(stem: str) -> str:
-    """A new, empty file that only its owner may read; an earlier one of the name is kept."""
-    for number in count(1):
-        path = f"{stem}.db" if number == 1 else f"{stem}-{number}.db"
-        try:
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
-            return path
-        except FileExistsError:
-            continue
-    raise AssertionError
 
 
 class SqliteDialect:
@@ -195,14 +182,11 @@ class SqliteDialect:
         return None
 
     def back_up_before_upgrade(self, connection: Connection, version: int) -> None:
-        folder = self._backups or os.path.join(os.path.dirname(os.path.abspath(self.path)), "backups")
-        os.makedirs(folder, mode=0o700, exist_ok=True)
-        stem = os.path.splitext(os.path.basename(self.path))[0]
-        target = _create_beside(os.path.join(folder, f"{stem}-before-upgrade-from-{version:04}"))
-        if isinstance(connection, SqliteConnection):
-            from lionstudio.store.sqlite_copies import copy_pages  # few who open a database upgrade it
+        from lionstudio.store.sqlite_copies import keep_copy  # few who open a database upgrade it
 
-            copy_pages(connection.raw, target, lambda _: None)
+        folder = self._backups or os.path.join(os.path.dirname(os.path.abspath(self.path)), "backups")
+        if isinstance(connection, SqliteConnection):
+            keep_copy(connection, self.path, folder, f"before-upgrade-from-{version:04}")
 
     def copies(self) -> Copies:
         from lionstudio.store.sqlite_copies import SqliteCopies  # few who open a database copy it

@@ -6,11 +6,13 @@ to its place would leave whoever has it open with a file that no longer has a na
 
 from __future__ import annotations
 
-from contextlib import closing
+import os
+from contextlib import closing, suppress
+from itertools import count
 
 import apsw
 
-from lionstudio.domain.errors import DatabaseBusy, DatabaseDamaged
+from lionstudio.domain.errors import DatabaseBusy, DatabaseDamaged, DatabaseReadOnly
 from lionstudio.store.checks import list_broken_references, list_damage
 from lionstudio.store.copies import Numbers, columns_of, read_numbers, require_same
 from lionstudio.store.row_sums import read_plainly, sum_tables
@@ -159,6 +161,34 @@ def copy_pages(source: apsw.Connection, path: str, on_rows: OnRows) -> None:
             copy.close()
     except apsw.Error as error:
         raise explain(error, path) from error
+
+
+def keep_copy(source: SqliteConnection, path: str, folder: str, occasion: str) -> None:
+    """Copy a database into a folder, whole or not at all; raises Unavailable, DatabaseReadOnly for want of a place."""
+    stem = os.path.splitext(os.path.basename(path))[0]
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        target = _create_beside(os.path.join(folder, f"{stem}-{occasion}"))
+    except OSError as error:
+        raise DatabaseReadOnly(f"The database {path} cannot be backed up to {folder} ({error.strerror}).") from error
+    try:
+        copy_pages(source.raw, target, lambda _: None)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(target)  # half a copy would look like a backup
+        raise
+
+
+def _create_beside(stem: str) -> str:
+    """A new, empty file that only its owner may read; an earlier one of the name is kept."""
+    for number in count(1):
+        path = f"{stem}.db" if number == 1 else f"{stem}-{number}.db"
+        try:
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+            return path
+        except FileExistsError:
+            continue
+    raise AssertionError
 
 
 def _step_through(backup: apsw.Backup, on_rows: OnRows) -> None:
