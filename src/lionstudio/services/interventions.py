@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 from lionstudio.domain.change import Topic
 from lionstudio.domain.errors import (
@@ -11,7 +11,6 @@ from lionstudio.domain.errors import (
     InvalidRequest,
     NotFound,
     ProcessIsAlive,
-    Refused,
     SessionIsHealthy,
     Unavailable,
 )
@@ -23,6 +22,7 @@ from lionstudio.domain.words import unknown_word
 from lionstudio.services import health, sessions
 from lionstudio.services.admin import add_event, keep_history
 from lionstudio.services.context import Context
+from lionstudio.services.refusing import refuse, require_ids
 from lionstudio.services.session_list import list_sessions
 from lionstudio.store import sessions as session_rows
 from lionstudio.store.transaction import Tx
@@ -66,7 +66,7 @@ def transition(
     Healthy and idle runs are refused; one that is unresponsive too, unless `force` is given with a note.
     """
     order = _require_order(to, reason, actor, note, force)
-    wanted = _require_ids(session_ids)
+    wanted = require_ids(session_ids)
     # Looking at processes and files takes time and needs no lock; what the rows say is read again below.
     seen: dict[str, Evidence | Error] = {session_id: _look(ctx, session_id) for session_id in wanted}
     with ctx.db.read() if dry_run else ctx.db.write() as tx:
@@ -116,13 +116,6 @@ def _require_order(to: str, reason: str, actor: str, note: str | None, force: bo
     return _Order(SessionStatus(to), reason.strip(), actor, (note or "").strip() or None, force)
 
 
-def _require_ids(session_ids: Sequence[str]) -> list[str]:
-    wanted = [session_ids] if isinstance(session_ids, str) else list(dict.fromkeys(session_ids))
-    if not wanted:
-        raise InvalidRequest("Name at least one run.")
-    return wanted
-
-
 def _look(ctx: Context, session_id: str) -> Evidence | Error:
     try:
         return health.look(ctx, session_id)[1]
@@ -149,7 +142,8 @@ def _examine(
         except Error as error:
             refused[session_id] = error
     if refused:
-        _refuse([(session_id, refused[session_id]) for session_id in seen if session_id in refused], len(seen))
+        in_order = {session_id: refused[session_id] for session_id in seen if session_id in refused}
+        refuse(in_order, asked=len(seen), what="ended by hand")
     return [allowed[session_id] for session_id in seen]
 
 
@@ -170,16 +164,6 @@ def _require_dead(session: Session, evidence: Evidence, order: _Order, *, now: f
             hint=f"Stop its process: li runs kill {session.id}. {missing}",
         )
     return verdict
-
-
-def _refuse(refused: Sequence[tuple[str, Error]], asked: int) -> NoReturn:
-    if asked == 1:
-        raise refused[0][1]
-    raise Refused(
-        f"{len(refused)} of {asked} runs cannot be ended by hand, so none was changed.",
-        refusals=dict(refused),
-        hint="Leave these out: " + ", ".join(session_id for session_id, _ in refused),
-    )
 
 
 def _end(ctx: Context, tx: Tx, session: Session, verdict: HealthVerdict, order: _Order) -> Intervention:

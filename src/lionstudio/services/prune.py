@@ -95,7 +95,7 @@ def plan_prune(
         if only_legacy:
             old = [session for session in old if session.status is None]
         candidates = {session.id: session for session in _beyond_newest(tx, old, keep_n)}
-        kept = _examine(tx, candidates)
+        kept = find_kept(tx, candidates)
         going = [session for session in candidates.values() if session.id not in kept]
         ids = {session.id for session in going}
         ties = [*maintenance.list_forks(tx, ids), *maintenance.list_borrowers(tx, ids)] if ids else []
@@ -213,7 +213,7 @@ def _beyond_newest(tx: Tx, old: Sequence[OldSession], keep_n: int) -> list[OldSe
     return [session for session in old if (session.created_at, session.id) < oldest_kept]
 
 
-def _examine(tx: Tx, candidates: Collection[str]) -> dict[str, KeptSession]:
+def find_kept(tx: Tx, candidates: Collection[str]) -> dict[str, KeptSession]:
     """Which of the sessions must be kept, all others being deleted together."""
     kept: dict[str, KeptSession] = {}
     if not candidates:
@@ -286,27 +286,31 @@ def _prune_while_alone(ctx: Context, order: _Order, batches: Sequence[Sequence[s
 
 
 def _prune_batch(ctx: Context, tx: Tx, order: _Order, batch: Sequence[str]) -> _Pruned:
-    now = ctx.now()
     lock_sessions(tx, {*batch, *maintenance.list_children(tx, batch)})
     old = maintenance.list_still_old(tx, batch, ended_before=order.plan.ended_before)
     if order.archive is not None:
         lengths = order.archive.lengths
         old = {id: session for id, session in old.items() if session.length == lengths.get(id)}
-    kept = _changed(tx, batch, old) | _examine(tx, old)
+    kept = _changed(tx, batch, old) | find_kept(tx, old)
     gone = [session_id for session_id in old if session_id not in kept]
-    if not gone:
-        return _Pruned(Removed(), list(kept.values()), gone)
+    removed = delete_runs(ctx, tx, {id: old[id].status for id in gone}, order.actor) if gone else Removed()
+    return _Pruned(removed, list(kept.values()), gone)
+
+
+def delete_runs(ctx: Context, tx: Tx, statuses: Mapping[str, str | None], actor: str) -> Removed:
+    """Delete runs, given with their statuses, that nothing keeps; each is a step of history and a line of news."""
+    now, gone = ctx.now(), list(statuses)
     touched = set(maintenance.list_children(tx, gone)).difference(gone)
     teams = maintenance.list_teams(tx, gone)
     removed = maintenance.delete_sessions(tx, gone)
     audit.add_transitions(
-        tx, (StatusTransition(ctx.new_id(), "session", id, old[id].status, None, now, order.actor) for id in gone)
+        tx, (StatusTransition(ctx.new_id(), "session", id, statuses[id], None, now, actor) for id in gone)
     )
     for session_id in (*gone, *sorted(touched)):
         tx.tell(Topic.SESSION, session_id, session_id=session_id, at=now)
     for team_id in teams:
         tx.tell(Topic.TEAM, team_id, at=now)
-    return _Pruned(removed, list(kept.values()), gone)
+    return removed
 
 
 def _changed(tx: Tx, batch: Collection[str], old: Collection[str]) -> dict[str, KeptSession]:

@@ -1,0 +1,113 @@
+"""Prune of chosen runs: ended ones only, all or none, and the plan is the act."""
+
+import pytest
+
+from lionstudio.domain.errors import InvalidRequest, Refused, SessionIsNeeded, SessionIsRunning, SessionNotFound
+from lionstudio.services import admin, sessions
+from lionstudio.services.change_feed import newest_number, read_changes
+from lionstudio.services.context import Context
+from lionstudio.services.prune_selected import prune_selected
+from lionstudio.services.refusing import MOST_AT_ONCE
+from tests.factories import start_run
+from tests.services.prune_world import put_branch, put_session, read_world
+from tests.services.test_prune import put_play
+
+
+def put_fork(ctx: Context, of: str, by: str) -> None:
+    """A branch of one run that descends from the branch of another."""
+    with ctx.db.write() as tx:
+        put_branch(tx, by, f"{by}-fork", parent=f"{of}-main")
+
+
+def test_chosen_runs_go_whatever_their_age_and_others_stay(ctx: Context):
+    put_session(ctx, "young", ended_days_ago=0.001, says=["a", "shared"])
+    put_session(ctx, "old", says=["b", "shared"])
+    put_session(ctx, "legacy", status=None, ended_days_ago=None, touched_days_ago=1)
+    done = prune_selected(ctx, ["young", "legacy"], actor="ana", reason="tests")
+    world = read_world(ctx)
+    assert (done.session_ids, list(world["sessions"])) == (("young", "legacy"), ["old"])
+    assert sorted(world["messages"]) == ["b", "shared"]
+
+
+def test_a_dry_run_counts_exactly_what_then_goes_and_changes_nothing(ctx: Context):
+    put_session(ctx, "one", says=["a", "b", "shared"])
+    put_session(ctx, "two", says=["c"])
+    put_session(ctx, "stays", says=["shared"])
+    before = read_world(ctx), newest_number(ctx), admin.list_events(ctx)
+    planned = prune_selected(ctx, ["one", "two"], actor="ana", dry_run=True)
+    assert (read_world(ctx), newest_number(ctx), admin.list_events(ctx)) == before
+    done = prune_selected(ctx, ["one", "two"], actor="ana")
+    assert (planned.event_id, done.removed) == (None, planned.removed)
+    assert (done.removed.sessions, done.removed.messages) == (2, 3)
+
+
+def test_a_running_run_is_to_be_ended_first(ctx: Context):
+    start_run(ctx)
+    with pytest.raises(SessionIsRunning) as caught:
+        prune_selected(ctx, ["run-1"], actor="ana")
+    assert caught.value.hint is not None and "li runs kill" in caught.value.hint
+    assert sessions.get_session(ctx, "run-1").id == "run-1"
+
+
+def test_a_run_that_a_play_points_to_stays_and_the_play_is_named(ctx: Context):
+    put_session(ctx, "run-1")
+    put_play(ctx, "run-1")
+    with pytest.raises(SessionIsNeeded, match="play schema of the show ledger"):
+        prune_selected(ctx, ["run-1"], actor="ana")
+
+
+def test_a_run_that_another_one_descends_from_goes_only_with_it(ctx: Context):
+    put_session(ctx, "parent")
+    put_session(ctx, "child")
+    put_fork(ctx, of="parent", by="child")
+    with pytest.raises(SessionIsNeeded, match="run child descends"):
+        prune_selected(ctx, ["parent"], actor="ana")
+    prune_selected(ctx, ["parent", "child"], actor="ana")
+    assert read_world(ctx)["sessions"] == {}
+
+
+def test_a_run_that_does_not_exist_is_named(ctx: Context):
+    with pytest.raises(SessionNotFound, match="ghost"):
+        prune_selected(ctx, ["ghost"], actor="ana")
+
+
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_one_refused_run_means_that_none_goes_and_each_is_listed_with_its_reason(ctx: Context, dry_run: bool):
+    put_session(ctx, "free")
+    put_session(ctx, "played")
+    put_play(ctx, "played")
+    start_run(ctx, "runs")
+    before = read_world(ctx), newest_number(ctx), admin.list_events(ctx)
+    with pytest.raises(Refused, match="3 of 4 runs cannot be deleted") as caught:
+        prune_selected(ctx, ["runs", "free", "ghost", "played"], actor="ana", dry_run=dry_run)
+    assert [(name, error.code) for name, error in caught.value.refusals.items()] == [
+        ("runs", "session_is_running"),
+        ("ghost", "session_not_found"),
+        ("played", "session_is_needed"),
+    ]
+    assert (read_world(ctx), newest_number(ctx), admin.list_events(ctx)) == before
+
+
+def test_a_prune_leaves_an_event_a_history_and_news(ctx: Context):
+    put_session(ctx, "one", says=["a"])
+    before = newest_number(ctx)
+    done = prune_selected(ctx, ["one", "one"], actor="ana", reason="a test run")
+    (event,) = admin.list_events(ctx)
+    assert (event.id, event.action, event.target_id, event.actor) == (done.event_id, "prune", "one", "ana")
+    assert event.details == {
+        "selected": True, "reason": "a test run", "sessions": 1, "branches": 1, "progressions": 2, "entries": 2,
+        "messages": 1, "session_ids": ["one"],
+    }  # fmt: skip
+    step = sessions.list_history(ctx, "one")[-1]
+    assert (step.from_status, step.to_status, step.actor) == ("completed", None, "ana")
+    assert "one" in [change.session_id for change in read_changes(ctx, before).changes]
+
+
+@pytest.mark.parametrize(
+    ("ids", "actor"),
+    [([], "ana"), (["run-1"], " "), ([f"run-{number}" for number in range(MOST_AT_ONCE + 1)], "ana")],
+    ids=["nothing", "nobody", "too many"],
+)
+def test_what_makes_no_sense_is_refused(ctx: Context, ids: list[str], actor: str):
+    with pytest.raises(InvalidRequest):
+        prune_selected(ctx, ids, actor=actor)
