@@ -22,13 +22,15 @@ def test_runs_are_counted_by_status_and_by_health(ctx: Context, clock: Clock) ->
     say_something(ctx, "dead")
     record_dead_process(ctx, "dead")
     put_session(ctx, "done")
+    put_session(ctx, "broken", status="failed")
     put_session(ctx, "old", status=None, ended_days_ago=None, touched_days_ago=60)
     stats = maintenance.read_stats(ctx)
     assert {status: count for status, count in stats.statuses.items() if count} == {
-        "running": 2, "completed": 1, None: 1,
+        "running": 2, "completed": 1, "failed": 1, None: 1,
     }  # fmt: skip
+    assert stats.ended == 3  # which are neither well nor ill
     assert stats.healths == {
-        Health.HEALTHY: 2, Health.IDLE: 1, Health.UNRESPONSIVE: 0, Health.STALE: 1, Health.ORPHANED: 0,
+        Health.HEALTHY: 0, Health.IDLE: 1, Health.UNRESPONSIVE: 0, Health.STALE: 1, Health.ORPHANED: 0,
         Health.ZOMBIE: 0,
     }  # fmt: skip
     assert admin.list_events(ctx) == []  # counting writes nothing

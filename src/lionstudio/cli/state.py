@@ -105,7 +105,7 @@ def stats(call: Call) -> None:
     call.out.say_data("")
     call.out.table(
         (Column("HEALTH"), Column("RUNS", right=True)),
-        ((health, f"{count:,}") for health, count in found.healths.items()),
+        [*((health, f"{count:,}") for health, count in found.healths.items()), ("ended", f"{found.ended:,}")],
     )
     _print_spool(call, waiting, rejected)
 
@@ -157,6 +157,7 @@ def _stats_object(found: "Stats", waiting: "list[Waiting]", rejected: "list[Wait
         "estimated_tables": [table.name for table in found.tables if table.estimated],
         "statuses": {LEGACY if status is None else status.value: count for status, count in found.statuses.items()},
         "healths": {health.value: count for health, count in found.healths.items()},
+        "ended": found.ended,
         "spool": {"waiting": files(waiting), "rejected": files(rejected)},
     }
 
@@ -188,7 +189,7 @@ def checkpoint(call: Call) -> int:
 
 
 def vacuum(call: Call) -> None:
-    """Give room that is not used any more back (R39)."""
+    """Make use of room that deleted rows left (R39)."""
     from lionstudio.cli.operator import operator
     from lionstudio.services import maintenance
 
@@ -201,14 +202,22 @@ def vacuum(call: Call) -> None:
             }
         )
         return
-    call.out.facts([("before", size_text(before.size)), ("after", size_text(after.size))])
+    facts = [("size before", size_text(before.size)), ("size after", size_text(after.size))]
+    if before.dead_rows is not None and after.dead_rows is not None:
+        facts += [
+            ("dead rows before", f"about {before.dead_rows:,}"),
+            ("dead rows after", f"about {after.dead_rows:,}"),
+        ]
+    call.out.facts(facts)
+    if not maintenance.vacuum_gives_room_back(call.ctx):
+        call.out.say(
+            "The room of dead rows is used again for new ones; the files of the server stay as large as they are."
+        )
     if after.log_size:
         call.out.say(
             f"The log still holds {size_text(after.log_size)}: somebody reads or writes. "
             "When they are done: li state checkpoint"
         )
-    if after.dead_rows is not None:
-        call.out.facts([("dead rows before", f"about {before.dead_rows:,}"), ("after", f"about {after.dead_rows:,}")])
 
 
 def size_text(size: int) -> str:

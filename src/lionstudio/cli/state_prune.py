@@ -6,6 +6,7 @@ from lionstudio.cli.command import Call, WrongUsage
 from lionstudio.cli.operator import operator
 from lionstudio.domain.phrases import count_of
 from lionstudio.services import prune as pruning
+from lionstudio.services.maintenance import vacuum_gives_room_back
 from lionstudio.services.prune import Archive, PrunePlan, PruneResult
 from lionstudio.services.prune_archive import archive_plan
 
@@ -99,8 +100,14 @@ def _print_result(call: Call, plan: PrunePlan, result: PruneResult, archive: Arc
         call.out.say(f"Kept after all: {kept.session_id}: {kept.sentence}")
     call.out.say(f"Deleted {_in_words(result.removed._asdict())}.")
     if result.removed.sessions:
-        call.out.say("The room is used again for new runs; li state vacuum gives it back to the disk.")
+        call.out.say(_what_becomes_of_the_room(call))
     return 0
+
+
+def _what_becomes_of_the_room(call: Call) -> str:
+    if vacuum_gives_room_back(call.ctx):
+        return "The room is used again for new runs; li state vacuum gives it back to the disk."
+    return "The server will use the room again for new runs; li state vacuum lets it do so at once."
 
 
 def _in_words(removed: Mapping[str, int]) -> str:

@@ -25,7 +25,8 @@ class Stats(NamedTuple):
     figures: Figures
     tables: tuple[TableRows, ...]
     statuses: Mapping[SessionStatus | None, int]  # None are legacy (R187)
-    healths: Mapping[Health, int]
+    healths: Mapping[Health, int]  # of running runs, and of ended ones that left something behind
+    ended: int  # the other ended runs: their status tells how they ended, and health is over
 
 
 class Vacuumed(NamedTuple):
@@ -44,7 +45,7 @@ def read_stats(ctx: Context) -> Stats:
         statuses = figures.count_by_status(tx)
         leftovers = figures.count_with_leftovers(tx)
     ended = sum(count for status, count in statuses.items() if status is not SessionStatus.RUNNING)
-    healths = Counter({Health.HEALTHY: ended - leftovers, Health.ZOMBIE: leftovers})
+    healths = Counter({Health.ZOMBIE: leftovers})
     healths.update(one.verdict.health for one in examine_running(ctx))
     dialect = ctx.db.dialect
     return Stats(
@@ -55,6 +56,7 @@ def read_stats(ctx: Context) -> Stats:
         tables=tables,
         statuses=statuses,
         healths={health: healths[health] for health in Health},
+        ended=ended - leftovers,
     )
 
 
@@ -69,13 +71,18 @@ def checkpoint(ctx: Context, mode: str = "TRUNCATE", *, actor: str) -> Checkpoin
 
 
 def vacuum(ctx: Context, *, actor: str) -> Vacuumed:
-    """Give room that is not used any more back (R39); raises DatabaseFull where the work itself has no room."""
+    """Make use of room that deleted rows left (R39); raises DatabaseFull where the work itself has no room."""
     before = _read_figures(ctx)
     ctx.db.dialect.vacuum()
     done = Vacuumed(before, _read_figures(ctx))
     sizes = {when: {"size": own.size, "log_size": own.log_size} for when, own in done._asdict().items()}
     record_event(ctx, "vacuum", details=sizes, actor=actor)
     return done
+
+
+def vacuum_gives_room_back(ctx: Context) -> bool:
+    """Whether a vacuum makes the files smaller; a server keeps the room for new rows."""
+    return ctx.db.dialect.one_writer
 
 
 def _read_figures(ctx: Context) -> Figures:

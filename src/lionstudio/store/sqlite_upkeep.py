@@ -1,5 +1,6 @@
 """Looking after an SQLite file: its own figures, checkpoints of its log, and giving unused room back."""
 
+import math
 import os
 
 import apsw
@@ -14,6 +15,14 @@ PRAGMAS = ("journal_mode", "wal_autocheckpoint", "busy_timeout", "synchronous", 
 SYNCHRONOUS = {0: "OFF", 1: "NORMAL", 2: "FULL", 3: "EXTRA"}
 # A checkpoint that waits for readers keeps every writer waiting with it.
 CHECKPOINT_PATIENCE = 1.0  # seconds
+# Not to prune, which leaves the file as large as it is and makes a vacuum the more wanted.
+OTHER_TEMPORARY_FOLDER = (
+    ", or let half of the work be done on another disk: SQLITE_TMPDIR=/another/disk li state vacuum"
+)
+OTHER_DISK = (
+    " by removing other things. Or move to a larger disk: li state backup /another/disk/state.db, then "
+    "li state vacuum --db /another/disk/state.db, and name that one in LIONAGI_DB from then on."
+)
 TEMPORARY_FOLDERS = ("/var/tmp", "/usr/tmp", "/tmp")  # where SQLite looks, after two variables
 
 
@@ -74,19 +83,24 @@ def _require_room(connection: Connection, path: str) -> None:
         int(connection.all(f"PRAGMA {name}", {})[0][0]) for name in ("page_count", "freelist_count", "page_size")
     )
     needed = (pages - free) * page_size
-    wanted: dict[int, tuple[str, int]] = {}  # by disk
-    for folder in (os.path.dirname(os.path.abspath(path)), _temporary_folder()):
-        disk = os.stat(folder).st_dev
-        wanted[disk] = (folder, wanted.get(disk, (folder, 0))[1] + needed)
-    for folder, size in wanted.values():
+    own, temporary = os.path.dirname(os.path.abspath(path)), _temporary_folder()
+    on_one_disk = os.stat(own).st_dev == os.stat(temporary).st_dev
+    size = needed * (2 if on_one_disk else 1)
+    for folder in (own, temporary):
         room = os.statvfs(folder)
         available = room.f_bavail * room.f_frsize
         if available < size:
+            half_would_fit = available >= needed if on_one_disk else folder == temporary
             raise DatabaseFull(
-                f"A vacuum needs about {size / 1e6:,.0f} MB in {folder} for a while, and there are "
-                f"{available / 1e6:,.0f} MB.",
-                hint="Make room there, or prune first: what a prune frees is used again without a vacuum.",
+                f"A vacuum needs about {_megabytes(size)} in {folder} for a while, and there are "
+                f"{available // 1_000_000:,} MB.",
+                hint=f"Free {_megabytes(size - available)} there"
+                + (OTHER_TEMPORARY_FOLDER if half_would_fit else OTHER_DISK),
             )
+
+
+def _megabytes(size: int) -> str:
+    return f"{math.ceil(size / 1e6):,} MB"
 
 
 def _temporary_folder() -> str:
