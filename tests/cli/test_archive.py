@@ -87,7 +87,7 @@ def test_export_writes_some_runs_as_a_database_with_those_they_were_forked_from(
 ) -> None:
     answer = li("state", "export", "second", "--format", "sqlite", "--output", str(tmp_path / "some.db"))
     assert answer.code == 0
-    assert "1 runs and 1 from which they were forked were written" in answer.err
+    assert "1 run, and 1 more run from which forks were made, written" in answer.err
     with opened(tmp_path / "some.db") as copy:
         assert get_session(copy, "run-2") == get_session(full, "run-2")
         assert [message.id for message in list_messages(copy, "run-2", branch_id="run-2-fork")] == [
@@ -179,7 +179,7 @@ def test_restore_shows_what_is_there_and_what_will_be(li: Li, saved: str, full: 
     assert answer.code == 0
     assert rows[:2] == [["NOW", "AFTER"], ["runs", "4", "3"]]
     assert rows[6][:2] == ["newest", "run"]
-    assert "1 runs that run now are not in the backup (late)" in answer.err
+    assert "1 run that runs now is not in the backup (late)" in answer.err
     assert get_session(full, "late").id == "late"
 
 

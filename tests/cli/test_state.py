@@ -165,7 +165,7 @@ def test_stats_show_what_waits_in_the_spool(li: Li, ctx: Context, home: Path) ->
     assert [(file["records"], file["size"]) for file in stats["spool"]["waiting"]] == [(2, 6)]
     assert [file["path"] for file in stats["spool"]["rejected"]] == [str(folder / "1.2.run.rejected")]
     text = li("state", "stats").out
-    assert "2 records in 1 files" in text
+    assert "2 records in 1 file," in text
     assert "1.2.run.rejected" in text
 
 

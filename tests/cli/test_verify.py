@@ -49,9 +49,9 @@ def test_what_differs_is_named_with_what_mends_it(li: Li, agreeing: Context, sho
         tx.run("UPDATE progression_heads SET length = 9 WHERE id = 'run-1-order'")
     answer = li("state", "verify")
     assert answer.code == 1
-    assert "run-1: the order run-1-order says it has 9 messages and has 3, the last at 3." in answer.out
+    assert "run-1: the order run-1-order says that its length is 9, and it is 3, the last position 3." in answer.out
     assert "Mend it: " in answer.out
-    assert "1 things are not as they should be" in answer.err
+    assert "1 thing is not as it should be" in answer.err
     *found, summary = li("state", "verify", "--json").objects
     assert [(one["subject"], sorted(one)) for one in found] == [("run-1", ["check", "mend", "sentence", "subject"])]
     assert (summary["ok"], summary["findings"]) == (False, 1)
@@ -72,7 +72,7 @@ def test_a_message_that_only_a_team_file_has_is_found_and_mended(li: Li, agreein
     path = create_file(str(home / "teams"), file)
     *found, _ = li("state", "verify", "--json").objects
     assert [(one["subject"], one["sentence"], one["mend"]) for one in found] == [
-        (path, "The database lacks the team, 1 messages.", "li state import-teams")
+        (path, "The database lacks the team, 1 message.", "li state import-teams")
     ]
     assert li("state", "import-teams").code == 0
     assert li("state", "verify").code == 0
@@ -83,7 +83,7 @@ def test_what_only_the_database_has_of_a_team_is_found_and_mended(li: Li, agreei
     teams.put_team(agreeing, "team-3", actor="ana", name="new crew", members=["ana"])
     *found, _ = li("state", "verify", "--json").objects
     assert {(one["subject"], one["sentence"], one["mend"]) for one in found} == {
-        ("team-1", "The file of the team crew lacks 1 messages that the database has.", "li team export team-1"),
+        ("team-1", "The file of the team crew lacks 1 message that the database has.", "li team export team-1"),
         ("team-3", "The team new crew is in the database and has no file.", "li team export team-3"),
     }
     assert li("team", "export", "team-1").code == li("team", "export", "team-3").code == 0
@@ -163,7 +163,7 @@ def test_what_a_living_process_keeps_in_the_spool_is_found(li: Li, ctx: Context,
     file.keep(b"{}\n")
     *found, _ = li("state", "verify", "--json").objects
     assert [one["subject"] for one in found] == [str(file.path)]
-    assert found[0]["sentence"].startswith("1 records wait to be written")
+    assert found[0]["sentence"].startswith("1 record waits to be written")
     file.clear()
     file.close()
     assert li("state", "verify").code == 0

@@ -159,3 +159,9 @@ def test_how_a_length_of_time_reads(seconds, text, brief):
 @pytest.mark.parametrize(("number", "text"), [(0, "0 messages"), (1, "1 message"), (12806, "12,806 messages")])
 def test_how_a_count_reads(number, text):
     assert count_of(number, "message") == text
+
+
+def test_a_count_agrees_with_its_noun_and_its_verb() -> None:
+    assert [count_of(number, "branch is", "branches are") for number in (0, 1, 2_000)] == [
+        "0 branches are", "1 branch is", "2,000 branches are",
+    ]  # fmt: skip

@@ -279,7 +279,7 @@ print(run.session_id)
     assert ended.returncode == 0, ended.stderr
     assert ended.stderr.count("Messages are being lost") == 1
     assert ended.stderr.count("cannot be written either: messages wait in memory only.") == 1
-    assert "8 of this run's messages are not in the database" in ended.stderr
+    assert "8 messages of this run are not in the database" in ended.stderr
     session = get_session(sqlite_ctx, ended.stdout.strip())
     assert [text[0] for text in said(sqlite_ctx, session.id)] == ["0", "1"]
     assert (session.status, session.messages_lost) == ("completed", 8)
@@ -345,7 +345,7 @@ with lionstudio.record(db=sys.argv[1]) as run:
     path = tmp_path / "state.db"
     path.mkdir()  # there can be no database yet
     ended = run_agent(script, path)
-    assert (ended.returncode, ended.stderr.count("1 messages of this run are lost")) == (0, 1), ended.stderr
+    assert (ended.returncode, ended.stderr.count("1 message of this run is lost")) == (0, 1), ended.stderr
     path.rmdir()
     with lionstudio.open(path) as reader:
         assert [(session.status, session.message_count) for session in reader.sessions()] == [("completed", 0)]

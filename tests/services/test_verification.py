@@ -44,14 +44,14 @@ def test_nothing_is_wrong_with_what_our_own_code_wrote(ctx: Context) -> None:
             "UPDATE progression_heads SET length = length + 1 WHERE id = 'run-1-order'",
             "how many messages an order says it has",
             "run-1",
-            "the order run-1-order says it has 4 messages and has 3, the last at 3.",
+            "the order run-1-order says that its length is 4, and it is 3, the last position 3.",
             id="a head that counts one too many",
         ),
         pytest.param(
             "UPDATE progression_entries SET position = 9 WHERE progression_id = 'run-1-main-order' AND position = 3",
             "how many messages an order says it has",
             "run-1",
-            "the order run-1-main-order says it has 3 messages and has 3, the last at 9.",
+            "the order run-1-main-order says that its length is 3, and it is 3, the last position 9.",
             id="a gap between positions",
         ),
         pytest.param(
@@ -65,7 +65,7 @@ def test_nothing_is_wrong_with_what_our_own_code_wrote(ctx: Context) -> None:
             "UPDATE branches SET forked_at_ord = 8 WHERE id = 'run-2-fork'",
             "a fork begins within what it was forked from",
             "run-2",
-            "the branch run-2-fork begins after 8 messages of one that has 3.",
+            "the branch run-2-fork begins after message 8 of one that has 3.",
             id="a fork beyond its parent",
         ),
         pytest.param(
@@ -93,7 +93,7 @@ def test_nothing_is_wrong_with_what_our_own_code_wrote(ctx: Context) -> None:
             "UPDATE teams SET member_count = 7",
             "how many members a team says it has",
             "team-1",
-            "the team says it has 7 members and has 2.",
+            "the team counts its members as 7 and lists 2.",
             id="a team that counts wrong",
         ),
         pytest.param(
@@ -133,7 +133,7 @@ def test_a_message_that_only_its_branch_has_is_found(ctx: Context) -> None:
         "UPDATE progression_heads SET length = 1 WHERE id = 'run-2-order'",
         "UPDATE sessions SET last_msg_id = 'm-4' WHERE id = 'run-2'",
     )
-    sentence = "1 messages of the branch run-2-fork are missing from the run itself."
+    sentence = "the branch run-2-fork has messages that the run itself lacks: 1."
     assert [(found.subject, found.sentence) for found in findings(ctx)] == [("run-2", sentence)]
 
 
@@ -153,7 +153,7 @@ def test_a_broken_reference_is_found(ctx: Context) -> None:
         change(ctx, "ALTER TABLE plays DROP CONSTRAINT plays_session_id_fkey", "UPDATE plays SET session_id = 'gone'")
         change(ctx, "ALTER TABLE plays ADD FOREIGN KEY (session_id) REFERENCES sessions (id) NOT VALID")
     assert [(found.check, found.subject, found.sentence) for found in findings(ctx)] == [
-        ("references", "plays.session_id", "1 rows of plays refer by session_id to 'gone', which is not in sessions.")
+        ("references", "plays.session_id", "1 row of plays refers by session_id to 'gone', which is not in sessions.")
     ]
 
 

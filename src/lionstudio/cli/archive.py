@@ -12,6 +12,7 @@ from lionstudio.cli.output import Column
 from lionstudio.cli.state import size_text
 from lionstudio.domain.contents import Contents
 from lionstudio.domain.errors import UnknownWord
+from lionstudio.domain.phrases import count_of
 from lionstudio.services import archive
 from lionstudio.services.archive import Backup, Restored, RestorePlan
 
@@ -47,7 +48,7 @@ def _export_lines(call: Call, wanted: Sequence[str]) -> None:
         return
     with call.out.progress("Lines written") as step:
         count = write_lines(call.args.output, _counted(lines, step))
-    call.out.say(f"{count:,} lines written to {os.path.abspath(call.args.output)}.")
+    call.out.say(f"{count_of(count, 'line')} written to {os.path.abspath(call.args.output)}.")
 
 
 def _export_file(call: Call, wanted: Sequence[str]) -> None:
@@ -63,8 +64,8 @@ def _export_file(call: Call, wanted: Sequence[str]) -> None:
     with _progress(call, "Rows copied and compared") as on_rows:
         file = write_runs_file(call.ctx, wanted, call.args.output, on_rows)
     more = len(file.session_ids) - len(wanted)
-    forked = f" and {more:,} from which they were forked" if more else ""
-    call.out.say(f"{len(wanted):,} runs{forked} were written to {os.path.abspath(file.path)} and compared.")
+    forked = f", and {count_of(more, 'more run')} from which forks were made," if more else ""
+    call.out.say(f"{count_of(len(wanted), 'run')}{forked} written to {os.path.abspath(file.path)} and compared.")
 
 
 def backup(call: Call) -> None:
@@ -117,7 +118,8 @@ def _print_plan(call: Call, plan: RestorePlan) -> None:
     if plan.forgotten:
         shown = ", ".join(plan.forgotten[:SHOWN_RUNS]) + (" …" if len(plan.forgotten) > SHOWN_RUNS else "")
         call.out.say(
-            f"{len(plan.forgotten):,} runs that run now are not in the backup ({shown}): what they say from then on "
+            f"{count_of(len(plan.forgotten), 'run that runs now is', 'runs that run now are')} not in the backup "
+            f"({shown}): what is said there from then on "
             "is refused, and kept in the spool."
         )
 
@@ -136,7 +138,8 @@ def _print_restored(call: Call, done: Restored) -> None:
         safety = None if done.safety is None else _backup_object(done.safety)
         call.out.json({"dry_run": False, **_plan_object(done.plan), "safety_backup": safety, "rows": done.rows})
         return
-    call.out.say(f"Restored and compared: {done.plan.then.sessions:,} runs, {done.plan.then.messages:,} messages.")
+    then = done.plan.then
+    call.out.say(f"Restored and compared: {count_of(then.sessions, 'run')}, {count_of(then.messages, 'message')}.")
     if done.safety is None:
         call.out.say("There was nothing before, so no safety backup was made.")
     elif done.safety.verified:

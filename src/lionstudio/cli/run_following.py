@@ -12,6 +12,7 @@ from lionstudio.cli.run_rows import chain_words, clock_time
 from lionstudio.domain.conversation import Message, MessageKind, is_tool_error
 from lionstudio.domain.errors import SessionNotFound
 from lionstudio.domain.message_text import text_of
+from lionstudio.domain.phrases import count_of
 from lionstudio.domain.session import SessionStatus, exit_code_of
 from lionstudio.recorders.reading import bring_back
 from lionstudio.services.branches import list_branches
@@ -213,7 +214,7 @@ def readable(text: str) -> list[str]:
     safe = many_lines(text)
     lines = safe[:MOST_CHARACTERS].split("\n")[:MOST_LINES]
     left = len(safe) - len("\n".join(lines))
-    return [*lines, f"… {left:,} more characters; --json gives all"] if left > 0 else lines
+    return [*lines, f"… {count_of(left, 'more character')}; --json gives all"] if left > 0 else lines
 
 
 def message_object(said: Said) -> dict[str, Any]:

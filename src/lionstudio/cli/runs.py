@@ -109,10 +109,11 @@ def export(call: Call) -> None:
         for line in lines:
             call.out.json(line)
         return
+    from lionstudio.domain.phrases import count_of
     from lionstudio.services.database_export import write_lines
 
     write_lines(call.args.output, lines)
-    call.out.say(f"{len(session_ids):,} {'run is' if len(session_ids) == 1 else 'runs are'} in {call.args.output}.")
+    call.out.say(f"{count_of(len(session_ids), 'run is', 'runs are')} in {call.args.output}.")
 
 
 def require_count(option: str, number: int, *, least: int = 1) -> None:

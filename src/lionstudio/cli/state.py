@@ -131,10 +131,13 @@ def _print_figures(call: Call, found: "Stats") -> None:
 
 
 def _print_spool(call: Call, waiting: "list[Waiting]", rejected: "list[Waiting]") -> None:
+    from lionstudio.domain.phrases import count_of
+
     for what, files in (("waits to be written", waiting), ("was refused for good", rejected)):
         call.out.say_data("")
         records, size = sum(file.records for file in files), sum(file.size for file in files)
-        call.out.facts([(f"spool: {what}", f"{records:,} records in {len(files):,} files, {size_text(size)}")])
+        counts = f"{count_of(records, 'record')} in {count_of(len(files), 'file')}"
+        call.out.facts([(f"spool: {what}", f"{counts}, {size_text(size)}")])
         for file in files[:MOST_SPOOL_FILES]:
             call.out.facts([("", str(file.path))])
         if len(files) > MOST_SPOOL_FILES:

@@ -112,7 +112,7 @@ def _what_becomes_of_the_room(call: Call) -> str:
 
 def _in_words(removed: Mapping[str, int]) -> str:
     sessions, branches, messages = removed["sessions"], removed["branches"], removed["messages"]
-    branch_words = f"{branches:,} branch" if branches == 1 else f"{branches:,} branches"
+    branch_words = count_of(branches, "branch", "branches")
     return f"{count_of(sessions, 'run')}, {branch_words} and {count_of(messages, 'message')}"
 
 

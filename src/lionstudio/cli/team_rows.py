@@ -5,6 +5,7 @@ from typing import Any
 
 from lionstudio.cli.command import Call
 from lionstudio.cli.output import Cell, Column, Console, many_lines, one_line
+from lionstudio.domain.phrases import count_of
 from lionstudio.domain.team import Team, TeamMessage, TeamStatus
 from lionstudio.recorders.teams import Inbox, Shown
 from lionstudio.services.team_list import ListedTeam
@@ -51,7 +52,8 @@ def print_teams(call: Call, shown: Sequence[ListedTeam], known: int) -> None:
     elif shown:
         team_table(call.out, shown)
     elif known:
-        call.out.say(f"All {known} teams are archived: li team list --archived")
+        archived = count_of(known, "team is", "teams are")
+        call.out.say(f"{archived} archived, and there is no other: li team list --archived")
     else:
         call.out.say("There are no teams yet. Make one: li team create NAME MEMBER…, or bring yours in: "
                      "li state import-teams")  # fmt: skip

@@ -11,6 +11,7 @@ from lionstudio.cli.output import one_line
 from lionstudio.cli.team_rows import listed_object, print_message, team_table
 from lionstudio.domain.change import Change, Topic
 from lionstudio.domain.errors import Error, NoDatabaseYet
+from lionstudio.domain.phrases import count_of
 from lionstudio.domain.team import Team, TeamMessage
 from lionstudio.domain.team_files import TeamFile, messages_in, new_team_file, with_missing, with_team
 from lionstudio.recorders import team_files
@@ -44,7 +45,7 @@ def prune_teams(call: Call) -> int:
     if call.args.dry_run:
         call.out.say_dry_run()
         return 0
-    question = f"Delete {_teams_in_words(len(plan.teams))} with all messages?"
+    question = f"Delete {count_of(len(plan.teams), 'team')} with all messages?"
     if not call.out.confirm(question, yes=call.args.yes, declined="Nothing was pruned."):
         return 1
     gone: list[ListedTeam] = []
@@ -54,7 +55,7 @@ def prune_teams(call: Call) -> int:
     finally:  # what is deleted is deleted, and has to be on record
         if gone:
             record_prune(ctx, plan, gone, actor=operator())
-    call.out.say(f"Deleted {_teams_in_words(len(gone))}.")
+    call.out.say(f"Deleted {count_of(len(gone), 'team')}.")
     return 0 if len(gone) == len(plan.teams) and not files_left else 1
 
 
@@ -109,7 +110,7 @@ def export_teams(call: Call) -> int:
             call.out.json({"id": team.id, "name": team.name, "file": path, "is_new": is_new})
         else:
             call.out.say_data(one_line(path))
-    call.out.say(f"Wrote {_teams_in_words(len(chosen) - failed)} to {folder}.")
+    call.out.say(f"Wrote {count_of(len(chosen) - failed, 'team')} to {folder}.")
     return 1 if failed else 0
 
 
@@ -221,7 +222,3 @@ def _files_are_primary(call: Call) -> bool:
 
 def _is_usual(call: Call, folder: str) -> bool:
     return os.path.realpath(folder) == os.path.realpath(call.settings.teams_folder)
-
-
-def _teams_in_words(count: int) -> str:
-    return "1 team" if count == 1 else f"{count:,} teams"

@@ -7,6 +7,7 @@ from lionstudio.cli.command import Call
 from lionstudio.cli.output import Cell
 from lionstudio.domain.errors import Unavailable
 from lionstudio.domain.finding import Finding
+from lionstudio.domain.phrases import count_of
 from lionstudio.services.verification import verify_database, why_not_checked
 
 MOST_FINDINGS = 50  # named on a terminal; --json names all
@@ -79,15 +80,14 @@ def _spool(call: Call) -> Iterator[Finding]:
     ours = {spool_folder(spool, database_id=known, location=place) for known in (id, None)}
     for waiting in list_waiting(spool):
         if waiting.path.parent in ours:
-            sentence = (
-                f"{waiting.records:,} records wait to be written, while their process lives or something is in the way."
-            )
+            records = count_of(waiting.records, "record waits", "records wait")
+            sentence = f"{records} to be written, while the process lives or something is in the way."
             yield Finding(
                 "spool", str(waiting.path), sentence, "li state stats, which opens the database and writes them"
             )
     for rejected in list_rejected(spool):
         if rejected.path.parent in ours:
-            sentence = f"{rejected.records:,} records were refused by the database for good."
+            sentence = f"{count_of(rejected.records, 'record was', 'records were')} refused by the database for good."
             yield Finding("spool", str(rejected.path), sentence, "Read that file, then move it away")
 
 
@@ -111,8 +111,9 @@ def _sum_up(call: Call, found: int, looked_at: list[str]) -> None:
     if unchecked:
         call.out.say(f"The files of the database were not checked: {unchecked}.")
     if found:
-        call.out.say(f"{found:,} things are not as they should be in {call.ctx.db.dialect.location}.")
+        things = count_of(found, "thing is not as it", "things are not as they")
+        call.out.say(f"{things} should be in {call.ctx.db.dialect.location}.")
     else:
         call.out.say_data(
-            f"{call.ctx.db.dialect.location} is whole, and agrees with the files ({len(looked_at)} checks)."
+            f"{call.ctx.db.dialect.location} is whole, and agrees with the files ({count_of(len(looked_at), 'check')})."
         )

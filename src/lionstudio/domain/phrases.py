@@ -52,9 +52,9 @@ def format_duration(seconds: float, *, brief: bool = False) -> str:
     return f"{whole // _DAY:,}d"
 
 
-def count_of(number: int, noun: str) -> str:
-    """A number with its noun: `1 message`, `12,806 messages`."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+def count_of(number: int, one: str, many: str | None = None) -> str:
+    """A number with its noun, and with the verb where there is one: `1 message`, `12,806 messages are`."""
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
 
 def _two_units(whole: int, large: int, large_name: str, small: int, small_name: str, *, brief: bool) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from lionstudio.domain.errors import Error, Invalid
 from lionstudio.domain.finding import Finding
+from lionstudio.domain.phrases import count_of
 from lionstudio.domain.team import Team
 from lionstudio.domain.team_files import TeamFile, file_name_of, messages_in, problems_in
 from lionstudio.services.context import Context
@@ -65,7 +66,7 @@ def _in_words(missing: Merged) -> str:
     said = [
         "the team" if missing.team_added else "",
         "what has changed about the team" if missing.team_changed else "",
-        f"{missing.messages_added:,} messages" if missing.messages_added else "",
+        count_of(missing.messages_added, "message") if missing.messages_added else "",
         f"who read {missing.messages_changed:,} messages, or which run wrote them" if missing.messages_changed else "",
     ]
     return ", ".join(part for part in said if part)
@@ -80,7 +81,7 @@ def _not_in_files(ctx: Context, seen: dict[str, set[str]], *, unreadable: set[st
             continue
         lacking = sum(message_id not in seen[team.id] for message_id in _walk_ids(ctx, team))
         if lacking:
-            sentence = f"The file of the team {team.name} lacks {lacking:,} messages that the database has."
+            sentence = f"The file of the team {team.name} lacks {count_of(lacking, 'message')} that the database has."
             yield Finding(CHECK, team.id, sentence, _export(team))
 
 

@@ -21,6 +21,7 @@ from lionstudio.domain.lionagi_rows import (
     session_source,
 )
 from lionstudio.domain.lionagi_sessions import session_draft
+from lionstudio.domain.phrases import count_of
 from lionstudio.importers.lionagi_db_groups import import_shows, import_teams
 from lionstudio.importers.report import ADDED, UPDATED, ImportReport, Problem
 from lionstudio.services.context import Context
@@ -90,7 +91,9 @@ class _Runs:
     def read(self, step: Step) -> Iterator[SessionImport]:
         nameless = self.source.count_without_id("sessions")
         if nameless:
-            self.problems.append(Problem("sessions", f"{nameless} of its rows have no id that can be used."))
+            self.problems.append(
+                Problem("sessions", f"{count_of(nameless, 'row has', 'rows have')} no id that can be used.")
+            )
         for row in self._rows():
             step(self.count)
             self.count += 1
@@ -166,7 +169,7 @@ class _Runs:
             missing = sum(id not in found for id in branch.order)
             if missing:
                 place = f"progressions {branch.row.get('progression_id')}"
-                self._complain(place, f"{missing} of its {len(branch.order)} messages are missing.")
+                self._complain(place, f"Of {count_of(len(branch.order), 'message')} {missing:,} cannot be found.")
         return found
 
     def message(self, row: ForeignRow) -> Mapping[str, Any]:

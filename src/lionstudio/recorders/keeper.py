@@ -20,6 +20,7 @@ from lionstudio.domain.errors import (
     NotFound,
     UnusablePlace,
 )
+from lionstudio.domain.phrases import count_of
 from lionstudio.domain.process import HEARTBEAT_EVERY, ProcessRole
 from lionstudio.recorders.backlog import Backlog
 from lionstudio.recorders.records import Record
@@ -186,12 +187,11 @@ class Keeper:
             return
         try:
             count_lost(self.ctx, self._session_id, lost)
-            self.say(
-                "not stored", f"{lost:,} of this run's messages are not in the database, which says so on the run."
-            )
+            missing = count_of(lost, "message of this run is", "messages of this run are")
+            self.say("not stored", f"{missing} not in the database, which says so on the run.")
         except Exception:  # noqa: BLE001  the database is still away
             self._backlog.add_lost(lost)
-            self.say("lost", f"{lost} messages of this run are lost.")
+            self.say("lost", f"{count_of(lost, 'message of this run is', 'messages of this run are')} lost.")
 
     def _say_waiting(self, error: Exception) -> None:
         self._hopeless = isinstance(error, WILL_NOT_PASS)

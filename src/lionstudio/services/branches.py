@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from lionstudio.domain.change import Topic
 from lionstudio.domain.conversation import Branch, Line, OpenCall
 from lionstudio.domain.errors import BranchNotFound, ForkOutOfRange
+from lionstudio.domain.phrases import count_of
 from lionstudio.services.context import Context
 from lionstudio.services.sessions import get, lock_sessions
 from lionstudio.store import branches, progressions
@@ -97,7 +98,7 @@ def _fork_position(tx: Tx, draft: BranchDraft) -> int:
     position = length if draft.forked_at_ord is None else draft.forked_at_ord
     if not 0 <= position <= length:
         raise ForkOutOfRange(
-            f"The branch has {length} messages and cannot be forked at {position}.",
+            f"The branch has {count_of(length, 'message')} and cannot be forked at {position}.",
             hint=f"Choose a position from 0 (nothing is kept) to {length} (everything is kept).",
         )
     return position

@@ -7,6 +7,7 @@ from hashlib import sha256
 
 from lionstudio.domain.errors import Conflict
 from lionstudio.domain.json_text import from_json, to_json
+from lionstudio.domain.phrases import count_of
 from lionstudio.services.context import Context
 from lionstudio.services.exporting import export_lines
 from lionstudio.services.prune import Archive, PrunePlan
@@ -74,8 +75,9 @@ def _read_back(path: str, written: str, plan: PrunePlan) -> dict[str, int]:
     )
     if not whole:
         raise Conflict(
-            f"The archive would hold {found['session']:,} runs, {found['branch']:,} branches and {len(messages):,} "
-            f"messages where {expected.sessions:,}, {expected.branches:,} and {expected.messages:,} go. "
+            f"The archive would hold {count_of(found['session'], 'run')}, "
+            f"{count_of(found['branch'], 'branch', 'branches')} and {count_of(len(messages), 'message')} "
+            f"where {expected.sessions:,}, {expected.branches:,} and {expected.messages:,} go. "
             "Nothing was deleted.",
             hint="Somebody may be writing to these runs; try again.",
         )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from lionstudio.domain.phrases import count_of
 from lionstudio.store.row_sums import quoted
 
 TYPE_CHECKING = False  # not from `typing`: loading that takes as long as starting Python
@@ -43,7 +44,9 @@ def list_broken_references(connection: Connection, dialect: Dialect) -> list[Bro
     """Rows that refer to something that is not there."""
     return [
         Broken(
-            f"{table}.{column}", f"{count:,} rows of {table} refer by {column} to {value!r}, which is not in {other}"
+            f"{table}.{column}",
+            f"{count_of(count, f'row of {table} refers', f'rows of {table} refer')} by {column} to {value!r}, "
+            f"which is not in {other}",
         )
         for table, column, other, other_column in connection.all(dialect.list_foreign_keys, {})
         for value, count in connection.all(
@@ -62,8 +65,8 @@ OWNER = """
 # Positions are at least 1 and each is there once, so their number equals the highest exactly if none is missing.
 WRONG_LENGTHS = f"""
     SELECT {OWNER},
-           'the order ' || head.id || ' says it has ' || head.length || ' messages and has ' || found.times
-           || ', the last at ' || found.highest
+           'the order ' || head.id || ' says that its length is ' || head.length || ', and it is ' || found.times
+           || ', the last position ' || found.highest
       FROM progression_heads AS head
       JOIN (SELECT heads.id, count(entry.position) AS times, COALESCE(max(entry.position), 0) AS highest
               FROM progression_heads AS heads LEFT JOIN progression_entries AS entry ON entry.progression_id = heads.id
@@ -77,7 +80,7 @@ WITHOUT_BRANCH = """
 """
 ONLY_IN_BRANCH = """
     SELECT branch.session_id,
-           CAST(count(*) AS text) || ' messages of the branch ' || branch.id || ' are missing from the run itself'
+           'the branch ' || branch.id || ' has messages that the run itself lacks: ' || CAST(count(*) AS text)
       FROM branches AS branch
       JOIN sessions AS session ON session.id = branch.session_id
       JOIN progression_entries AS entry ON entry.progression_id = branch.progression_id
@@ -87,7 +90,7 @@ ONLY_IN_BRANCH = """
 """
 FORKED_BEYOND = """
     SELECT child.session_id,
-           'the branch ' || child.id || ' begins after ' || child.forked_at_ord || ' messages of one that has '
+           'the branch ' || child.id || ' begins after message ' || child.forked_at_ord || ' of one that has '
            || (COALESCE(parent.forked_at_ord, 0) + head.length)
       FROM branches AS child
       JOIN branches AS parent ON parent.id = child.parent_branch_id
@@ -109,7 +112,7 @@ ENDED_AND_RUNNING = """
     SELECT id, 'it is running and has ended' FROM sessions WHERE is_running = 1 AND ended_at IS NOT NULL ORDER BY id
 """
 WRONG_MEMBER_COUNTS = """
-    SELECT id, 'the team says it has ' || member_count || ' members and has ' || json_array_length(members)
+    SELECT id, 'the team counts its members as ' || member_count || ' and lists ' || json_array_length(members)
       FROM teams WHERE member_count <> json_array_length(members) ORDER BY id
 """
 NUMBERS_GIVEN_TWICE = """
