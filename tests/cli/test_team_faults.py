@@ -234,6 +234,25 @@ def test_export_writes_what_the_database_knows_and_keeps_what_the_file_knows(
     assert len(json.loads(Path(row["file"]).read_text())["messages"]) == 4
 
 
+def test_a_team_of_lionagi_is_the_same_in_a_new_file(li: Li, ctx: Context, home: Path, tmp_path: Path):
+    (home / "teams").mkdir(parents=True)
+    told = json.loads((FIXTURES / "signals.json").read_text())
+    (home / "teams" / "signals.json").write_text(json.dumps(told))
+    assert li("state", "import-teams").code == 0
+    assert li("state", "verify").code == 0
+    (tmp_path / "out").mkdir()
+    (row,) = li("team", "export", "signals", "--output", str(tmp_path / "out"), "--json").objects
+    assert json.loads(Path(row["file"]).read_text()) == told
+    (first, *_) = li("team", "show", "signals", "--json").objects[0]["messages"]
+    assert first["node_metadata"]["file"]["artifacts"] == ["out/parser.py", "out/notes.md"]
+
+
+def test_a_file_with_numbers_that_json_does_not_have_can_be_listed(li: Li, ops: str, home: Path):
+    (home / "teams" / "bad.json").write_text('{"id": "bad", "messages": [{"content": NaN, "weight": 1e999}]}')
+    assert [one["id"] for one in li("team", "list", "--json").objects] == ["bad", ops]
+    assert li("state", "import-teams").code == 1
+
+
 def test_the_path_of_an_export_does_not_steer_the_terminal(li: Li, ops: str, tmp_path: Path):
     (tmp_path / "a\x1b[31mred").mkdir()
     answer = li("team", "export", "--output", str(tmp_path / "a\x1b[31mred"))

@@ -4,11 +4,12 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from lionstudio.domain.errors import InvalidContent
 from lionstudio.domain.team import Team, TeamMessage, TeamStatus
+from lionstudio.domain.team_entries import time_in, time_text
 from lionstudio.domain.team_files import (
     TeamFile,
     file_name_of,
@@ -37,6 +38,10 @@ def read(name: str) -> TeamFile:
     return parse((FIXTURES / name).read_text(), Path(name).stem)
 
 
+def columns(messages: list[TeamMessage]) -> list[TeamMessage]:
+    return [message._replace(node_metadata=None) for message in messages]
+
+
 def again(file: TeamFile) -> TeamFile:
     return parse(render_team_file(file))
 
@@ -54,7 +59,7 @@ def test_a_file_of_lionagi_is_understood():
     first, second, third = messages_in(file)
     assert first == TeamMessage(
         "8ae834dcfd09", "9b42c6f39b52", 1794771305.314553, "lead", "hello dev1, please take the parser", "dev1",
-        read_by=("dev1",),
+        read_by=("dev1",), node_metadata={"file": {"read_by": {"dev1": "2026-11-15T19:35:07.362397+00:00"}}},
     )  # fmt: skip
     assert (second.recipient, second.summary is not None) == ("all", True)
     assert (third.sender, third.recipient, third.read_by) == ("ghost", "nobody", ())
@@ -141,7 +146,8 @@ def test_a_file_gets_what_only_the_database_has():
     known = messages_in(file)
     more = TeamMessage("later", file.team.id, AT, "dev2", "late", "lead", read_by=("lead",), session_id="run-1")
     after = again(with_missing(file, [known[2]._replace(read_by=("dev1",)), more], at=AT))
-    assert messages_in(after) == [*known[:2], known[2]._replace(read_by=("dev1",)), more]
+    assert columns(messages_in(after)) == columns([*known[:2], known[2]._replace(read_by=("dev1",)), more])
+    assert after.fields["messages"][2]["read_by"] == {"dev1": time_text(AT)}
     assert with_missing(after, messages_in(after), at=AT + 9).fields == after.fields
 
 
@@ -185,3 +191,88 @@ def test_any_json_object_is_read_and_written_without_loss(team, messages):
     assert {k: v for k, v in after.fields.items() if k != "messages"} == {"id": "t", **team}
     assert after.fields["messages"][:-1] == messages
     assert messages_in(after)[:-1] == messages_in(file)
+
+
+def through_rows(file: TeamFile) -> TeamFile:
+    """A new file, made of what the database would hold of this one."""
+    rows = sorted(messages_in(file), key=lambda row: (row.created_at, row.id))
+    return again(with_missing(new_team_file(file.team), rows, at=AT))
+
+
+def test_what_lionagi_wrote_is_the_same_in_a_new_file():
+    for name in ("9b42c6f39b52.json", "signals.json"):
+        file = read(name)
+        assert through_rows(file).fields == file.fields
+
+
+def test_a_message_to_several_is_one_again_in_a_new_file_and_knows_who_read_any_of_its_rows():
+    file = post(new_team_file(Team("t", "ops", AT, AT, ("ana", "bo", "cy"))), "m", "bo", "cy")
+    first, second = messages_in(file)
+    told = [first._replace(read_by=("bo",)), second._replace(read_by=("cy",))]
+    (message,) = with_missing(new_team_file(file.team), told, at=AT).fields["messages"]
+    assert (message["id"], message["to"], message["read_by"]) == ("m", ["bo", "cy"], {"bo": "", "cy": ""})
+
+
+def test_a_recipient_that_the_file_does_not_know_gets_a_message_of_its_own():
+    file = post(new_team_file(Team("t", "ops", AT, AT, ("ana", "bo", "cy"))), "m", "bo", "cy")
+    shorter = parse(render_team_file(file).replace('["bo","cy"]', '["bo"]'))
+    after = with_missing(shorter, messages_in(file), at=AT)
+    assert [(one["id"], one["to"]) for one in after.fields["messages"]] == [("m", ["bo"]), ("m:1", ["cy"])]
+
+
+def test_exporting_a_copy_of_a_team_doubles_nothing():
+    """Its messages have the ids of the other team's with its own behind: those are taken."""
+    file = read("9b42c6f39b52.json")
+    stored = [row._replace(id=f"{row.id}@{row.team_id}") for row in messages_in(file)]
+    assert with_missing(file, stored, at=AT).fields == file.fields
+    assert with_missing(new_team_file(file.team), stored, at=AT).fields == file.fields
+
+
+@pytest.mark.parametrize("at", [AT, -1e9, -1e11, 1e12, 5e15])
+def test_a_time_is_read_as_it_was_written(at):
+    assert time_in(time_text(at), 0.0) == at
+
+
+NAMES = st.text(st.characters(exclude_categories=["Cc", "Cs"]), min_size=1, max_size=5).filter(str.strip)
+MOMENTS = st.datetimes().map(lambda moment: moment.isoformat() + "+00:00")
+LIONAGI_MESSAGE = st.fixed_dictionaries(
+    {
+        "from": NAMES,
+        "to": st.lists(NAMES, min_size=1, max_size=3, unique=True),
+        "content": st.text(max_size=300),
+        "read_by": st.dictionaries(NAMES, MOMENTS, max_size=3) | st.lists(NAMES, max_size=2, unique=True),
+        "kind": st.sampled_from(["message", "done", "finished", "wakeup"]) | st.text(max_size=3),
+    },
+    optional={
+        "from_op": st.text(max_size=5),
+        "artifacts": st.lists(st.text(max_size=5), max_size=3),
+        "summary": VALUES,
+        "session_id": VALUES,
+        "original": VALUES,
+        "file": VALUES,
+        "sender": VALUES,
+        "text": VALUES,
+    },
+)
+
+
+@given(st.lists(LIONAGI_MESSAGE, max_size=5), st.lists(NAMES.filter(lambda n: n not in ("all", "system")), unique=True))
+def test_a_file_is_the_same_after_it_went_through_rows(messages, members):
+    numbered = [
+        {"id": f"m{number}", **message, "timestamp": f"2026-11-15T19:35:{number:02}.314553+00:00"}
+        for number, message in enumerate(messages)
+    ]
+    team = {"id": "t", "name": "ops", "members": members, "created_at": "2026-11-15T19:00:00+00:00", "mode": "chain"}
+    file = parse(json.dumps({**team, "messages": numbered}))
+    assert through_rows(file).fields == file.fields
+
+
+@given(st.lists(st.dictionaries(KEYS | st.sampled_from(["sender", "recipients", "body", "ts"]), VALUES), max_size=4))
+def test_whatever_a_file_says_means_the_same_after_it_went_through_rows(messages):
+    file = parse(json.dumps({"id": "t", "messages": messages}))
+    once = through_rows(file)
+    ids = {row.id for row in messages_in(file)}
+    assume(all(abs(row.created_at) < 1e11 for row in messages_in(file)))  # later ones are no times, and rounded
+    if len(ids) == len(messages_in(file)):  # else there are two of one id, of which a database takes one
+        assert sorted(columns(messages_in(once)), key=str) == sorted(columns(messages_in(file)), key=str)
+    assert through_rows(once).fields == once.fields

@@ -25,7 +25,9 @@ def fill(ctx: Context) -> None:
     shows.put_show(ctx, "launch", actor="ana", show_dir="/shows/launch", goal="fly")
     shows.put_play(ctx, "launch", "draft", actor="ana", session_id="run-1")
     teams.put_team(ctx, "team-1", actor="ana", name="crew", members=["ana", "bo"])
-    teams.add_message(ctx, "team-1", sender="ana", content="hello", session_id="run-1")
+    teams.add_message(
+        ctx, "team-1", sender="ana", content="hello", session_id="run-1", node_metadata={"file": {"kind": "done"}}
+    )
     admin.record_event(ctx, "vacuum", details={"freed": 3}, actor="ana")
 
 

@@ -13,12 +13,12 @@ from lionstudio.domain.change import Change, Topic
 from lionstudio.domain.errors import Error, NoDatabaseYet
 from lionstudio.domain.phrases import count_of
 from lionstudio.domain.team import Team, TeamMessage
-from lionstudio.domain.team_files import TeamFile, messages_in, new_team_file, with_missing, with_team
+from lionstudio.domain.team_files import TeamFile, new_team_file, with_missing, with_team
 from lionstudio.recorders import team_files
 from lionstudio.services import team_list
 from lionstudio.services.context import Context
 from lionstudio.services.team_list import ListedTeam
-from lionstudio.services.team_merge import TeamTold, merge_team
+from lionstudio.services.team_merge import merge_team, told_by
 from lionstudio.services.team_prune import TeamPrunePlan, plan_team_prune, prune_team, record_prune
 from lionstudio.services.whole_file import require_folder
 
@@ -66,8 +66,7 @@ def _prune_one(call: Call, ctx: Context, plan: TeamPrunePlan, team: Team, files_
     def may_go(file: TeamFile) -> bool:
         nonlocal is_gone
         # What only the file knows comes in first, so that a team that is in use again is seen to be.
-        told = TeamTold(file.team, messages_in(file), file.says_status, is_primary=_files_are_primary(call))
-        merge_team(ctx, told, actor=operator())
+        merge_team(ctx, told_by(file, is_primary=_files_are_primary(call)), actor=operator())
         is_gone = prune_team(ctx, plan, team.id, actor=operator())
         return is_gone
 
@@ -156,6 +155,7 @@ def import_folder(call: Call) -> int:
         report = import_team_files(
             ctx,
             team_files.read_each(folder),
+            read_again=team_files.read_again,
             actor=operator(),
             is_primary=_files_are_primary(call) and _is_usual(call, folder),
             dry_run=call.args.dry_run,

@@ -48,6 +48,12 @@ _SESSION_COLUMNS = frozenset(
 )  # fmt: skip
 
 
+_TEAM_MESSAGE_COLUMNS = frozenset(
+    {"id", "team_id", "created_at", "sender", "recipient", "content", "summary", "read_by", "session_id",
+     "node_metadata"}
+)  # fmt: skip
+
+
 class Fork(NamedTuple):
     """Where a branch left its parent, as columns tell it."""
 
@@ -199,8 +205,8 @@ def team_facts(row: Row) -> dict[str, Any]:
 
 
 def team_message_facts(row: Row) -> dict[str, Any]:
-    """What a row says about a message of a team."""
-    content = row.get("content")
+    """What a row says about a message of a team, but for the run it came from."""
+    content, metadata = row.get("content"), _with_kept(row, _TEAM_MESSAGE_COLUMNS)
     return {
         "id": str(row["id"]),
         "created_at": unix_of(row.get("created_at")),
@@ -209,6 +215,7 @@ def team_message_facts(row: Row) -> dict[str, Any]:
         "content": content if isinstance(content, str) else str(plain(content) or ""),
         "summary": plain_text(row, "summary"),
         "read_by": _names(row.get("read_by")),
+        "node_metadata": metadata if isinstance(metadata, Mapping) and metadata else None,
     }
 
 

@@ -54,6 +54,10 @@ class TeamMessage(NamedTuple):
     summary: str | None = None
     read_by: tuple[str, ...] = ()
     session_id: str | None = None  # the run it was sent from
+    node_metadata: Mapping[str, Any] | None = None  # what its file says and no other field holds
+
+
+MESSAGE_TEXTS = ("sender", "recipient", "content", "summary")  # the fields of a message that may hold any text
 
 
 def require_team_move(before: TeamStatus, after: TeamStatus) -> None:

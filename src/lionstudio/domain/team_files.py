@@ -5,32 +5,32 @@ We add `status` and `description` to a team, `session_id` and `summary` to a mes
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from math import isfinite
 from typing import Any, NamedTuple
 
 from lionstudio.domain.errors import InvalidContent
 from lionstudio.domain.json_text import from_json, to_json
-from lionstudio.domain.team import (
-    ALL_RECIPIENTS,
-    RESERVED_NAMES,
-    SYSTEM_SENDER,
-    Team,
-    TeamMessage,
-    TeamStatus,
-    summarise,
+from lionstudio.domain.team import RESERVED_NAMES, Team, TeamMessage, TeamStatus, summarise
+from lionstudio.domain.team_entries import (
+    CONTENT,
+    SENDER,
+    WRITTEN_AT,
+    Fields,
+    fields_of,
+    first_of,
+    id_in,
+    id_in_file,
+    name_in,
+    new_fields,
+    readers_in,
+    row_ids,
+    rows_of,
+    time_in,
+    time_text,
+    with_readers,
 )
 
-EVERYONE = "*"  # how lionagi writes `all`
 KNOWN = frozenset({"id", "name", "members", "messages", "created_at", "status", "status_at"})
-# Names that other versions and other programs gave to the same thing, the present one first.
-SENDER = ("from", "sender")
-RECIPIENTS = ("to", "recipient", "recipients")
-CONTENT = ("content", "text", "message", "body")
-WRITTEN_AT = ("timestamp", "created_at", "time", "ts")
-MILLISECONDS_FROM = 1e11  # no message is from the year 5138: such a number counts milliseconds
 LONGEST_FILE_NAME = 100  # of an id that is a file name as it is
-
-Fields = Mapping[str, Any]
 
 
 class TeamFile(NamedTuple):
@@ -94,25 +94,12 @@ def file_name_of(team_id: str) -> str:
 
 
 def messages_in(file: TeamFile) -> list[TeamMessage]:
-    """The messages, one for each recipient: the first has the id of the file's message, the others one made of it."""
-    found: list[TeamMessage] = []
-    for fields, message_id, written_at in _entries(file):
-        content = _content(fields)
-        for recipient, id in _row_ids(fields, message_id).items():
-            found.append(
-                TeamMessage(
-                    id=id,
-                    team_id=file.team.id,
-                    created_at=written_at,
-                    sender=_name(_first(fields, SENDER)) or SYSTEM_SENDER,
-                    content=content,
-                    recipient=recipient,
-                    summary=_name(fields.get("summary")) or summarise(content),
-                    read_by=readers_in(fields),
-                    session_id=_id(fields.get("session_id")),
-                )
-            )
-    return found
+    """The messages, one for each recipient."""
+    return [
+        row
+        for fields, message_id, written_at in _entries(file)
+        for row in rows_of(fields, team_id=file.team.id, message_id=message_id, written_at=written_at)
+    ]
 
 
 def problems_in(file: TeamFile) -> list[str]:
@@ -129,7 +116,7 @@ def with_message(
 ) -> TeamFile:
     """The file with one more message."""
     draft = TeamMessage(id, file.team.id, at, sender, content, session_id=session_id, summary=summarise(content))
-    return _with(file, messages=[*_listed(file), _fields_of(draft, recipients)])
+    return _with(file, messages=[*_listed(file), new_fields(draft, recipients)])
 
 
 def with_reader(file: TeamFile, ids: Collection[str], member: str, *, at: float) -> TeamFile:
@@ -156,43 +143,19 @@ def with_team(file: TeamFile, team: Team) -> TeamFile:
 
 def with_missing(file: TeamFile, messages: Iterable[TeamMessage], *, at: float) -> TeamFile:
     """The file with those messages of the database that it does not have, and with readers it does not know."""
-    told = {message.id: message for message in messages}
-    file = _with_readers(file, {message.id: message.read_by for message in told.values()}, at=at)
-    held = {message.id for message in messages_in(file)}
-    missing = [_fields_of(message, [message.recipient]) for message in told.values() if message.id not in held]
-    return _with(file, messages=[*_listed(file), *missing])
-
-
-def readers_in(fields: Fields) -> tuple[str, ...]:
-    """Who has read a message: the names in its map, or in the list that older files have."""
-    readers = fields.get("read_by")
-    if isinstance(readers, str):
-        readers = [readers]
-    names = readers if isinstance(readers, dict | list) else ()
-    return tuple(dict.fromkeys(name for name in names if isinstance(name, str) and name))
-
-
-def time_text(at: float) -> str | float:
-    """A time as lionagi writes it; one that no calendar holds stays a number."""
-    calendar = _calendar()
-    try:
-        return str(calendar.datetime.fromtimestamp(at, calendar.timezone.utc).isoformat())
-    except (ValueError, OverflowError, OSError):
-        return at
-
-
-def _fields_of(message: TeamMessage, recipients: Sequence[str]) -> dict[str, Any]:
-    fields: dict[str, Any] = {
-        "id": message.id,
-        "from": message.sender,
-        "to": [EVERYONE] if ALL_RECIPIENTS in recipients else list(recipients),
-        "content": message.content,
-        "timestamp": time_text(message.created_at),
-        "read_by": dict.fromkeys(message.read_by, ""),  # the database does not know when
-        "kind": "message",
-    }
-    more = {"summary": message.summary, "session_id": message.session_id}
-    return fields | {name: value for name, value in more.items() if value}
+    told = {id_in_file(message): message for message in messages}
+    file = _with_readers(file, {id: message.read_by for id, message in told.items()}, at=at)
+    held = {id for fields, message_id, _ in _entries(file) for id in row_ids(fields, message_id).values()}
+    missing: dict[str, dict[str, Any]] = {}
+    for id, message in told.items():
+        if id not in held:
+            fields = fields_of(message._replace(id=id))
+            base = id_in(fields["id"]) or id
+            if base in held:  # the file has the message, but not to this recipient
+                base, fields = id, {**fields, "id": id, "to": [message.recipient]}
+            # Rows to several recipients are one message of the file.
+            missing[base] = with_readers(missing.get(base, fields), readers_in(fields), "")
+    return _with(file, messages=[*_listed(file), *missing.values()])
 
 
 def _with_readers(file: TeamFile, readers: Mapping[str, Sequence[str]], *, at: float) -> TeamFile:
@@ -200,13 +163,8 @@ def _with_readers(file: TeamFile, readers: Mapping[str, Sequence[str]], *, at: f
     messages, when = _listed(file), time_text(at)
     numbers = [number for number, fields in enumerate(messages) if isinstance(fields, dict)]
     for number, (fields, message_id, _) in zip(numbers, _entries(file), strict=True):
-        known = readers_in(fields)
-        rows = _row_ids(fields, message_id).values()
-        fresh = [name for row in rows for name in readers.get(row, ()) if name not in known]
-        if fresh:
-            stands = fields.get("read_by")
-            kept = stands if isinstance(stands, dict) else dict.fromkeys(known, "")
-            messages[number] = {**fields, "read_by": {**kept, **dict.fromkeys(fresh, when)}}
+        names = [name for row in row_ids(fields, message_id).values() for name in readers.get(row, ())]
+        messages[number] = with_readers(fields, names, when)
     return _with(file, messages=messages)
 
 
@@ -221,15 +179,15 @@ def _with(file: TeamFile, **changed: Any) -> TeamFile:
 
 
 def _read(fields: dict[str, Any], *, stem: str, modified_at: float) -> TeamFile:
-    team_id = _id(fields.get("id")) or _id(stem) or _made_id(stem, 0, fields)
-    created_at = _time(fields.get("created_at"), modified_at)
+    team_id = id_in(fields.get("id")) or id_in(stem) or _made_id(stem, 0, fields)
+    created_at = time_in(fields.get("created_at"), modified_at)
     more = {name: value for name, value in fields.items() if name not in KNOWN}
     status = TeamStatus.ARCHIVED if fields.get("status") == TeamStatus.ARCHIVED.value else TeamStatus.ACTIVE
     team = Team(
         id=team_id,
-        name=_name(fields.get("name")) or team_id,
+        name=name_in(fields.get("name")) or team_id,
         created_at=created_at,
-        updated_at=max(created_at, _time(fields.get("status_at"), created_at)),
+        updated_at=max(created_at, time_in(fields.get("status_at"), created_at)),
         members=tuple(_members(fields.get("members"))),
         status=status,
         node_metadata=more or None,
@@ -245,7 +203,7 @@ def _members(value: Any) -> list[str]:
     """Names of members, however they are listed: as texts, as objects with a name, or as the keys of an object."""
     listed = value if isinstance(value, dict | list) else []
     names = (entry.get("name") if isinstance(entry, dict) else entry for entry in listed)
-    return list(dict.fromkeys(name for name in map(_name, names) if name and name not in RESERVED_NAMES))
+    return list(dict.fromkeys(name for name in map(name_in, names) if name and name not in RESERVED_NAMES))
 
 
 def _entries(file: TeamFile) -> Iterator[tuple[dict[str, Any], str, float]]:
@@ -253,73 +211,16 @@ def _entries(file: TeamFile) -> Iterator[tuple[dict[str, Any], str, float]]:
     at = file.team.created_at
     for number, fields in enumerate(file.fields.get("messages") or []):
         if isinstance(fields, dict):
-            at = _time(_first(fields, WRITTEN_AT), at)
-            yield fields, _id(fields.get("id")) or _made_id(file.team.id, number, fields), at
+            at = time_in(first_of(fields, WRITTEN_AT), at)
+            yield fields, id_in(fields.get("id")) or _made_id(file.team.id, number, fields), at
 
 
 def _made_id(team_id: str, number: int, fields: Fields) -> str:
     from hashlib import sha256
 
-    told = [team_id, number, _first(fields, SENDER), _first(fields, CONTENT), _first(fields, WRITTEN_AT)]
-    return sha256(to_json(told).encode()).hexdigest()[:32]
-
-
-def _row_ids(fields: Fields, message_id: str) -> dict[str, str]:
-    """The id of the message to each recipient."""
-    to = _first(fields, RECIPIENTS)
-    listed = to if isinstance(to, list) else [to]
-    names = [name for name in map(_name, listed) if name]
-    if not names or EVERYONE in names or ALL_RECIPIENTS in names:
-        return {ALL_RECIPIENTS: message_id}
-    return {
-        name: f"{message_id}:{number}" if number else message_id for number, name in enumerate(dict.fromkeys(names))
-    }
-
-
-def _content(fields: Fields) -> str:
-    content = _first(fields, CONTENT)
-    if content is None:
-        return ""
-    return content if isinstance(content, str) else to_json(content)
-
-
-def _first(fields: Fields, names: Iterable[str]) -> Any:
-    return next((fields[name] for name in names if fields.get(name) is not None), None)
-
-
-def _name(value: Any) -> str | None:
-    if isinstance(value, int) and not isinstance(value, bool):
-        value = str(value)
-    return value if isinstance(value, str) and value.strip() else None
-
-
-def _id(value: Any) -> str | None:
-    """An id that every database takes."""
-    name = _name(value)
-    return name if name and name.isprintable() else None
-
-
-def _time(value: Any, otherwise: float) -> float:
-    """A time as unix seconds, from a number or from ISO text; without a zone it is UTC."""
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        seconds = value / 1000 if abs(value) >= MILLISECONDS_FROM else value
-        return float(seconds) if isfinite(seconds) else otherwise
-    if not isinstance(value, str):
-        return otherwise
-    calendar = _calendar()
+    told = [team_id, number, first_of(fields, SENDER), first_of(fields, CONTENT), first_of(fields, WRITTEN_AT)]
     try:
-        moment = calendar.datetime.fromisoformat(value)
-    except ValueError:
-        return otherwise
-    return float((moment if moment.tzinfo else moment.replace(tzinfo=calendar.timezone.utc)).timestamp())
-
-
-def _calendar() -> Any:
-    """`datetime`, or the part of it that is written in C: the other one costs a command a twentieth of its time."""
-    try:
-        import _datetime  # type: ignore[import-not-found]  # typeshed does not describe it
-    except ImportError:
-        import datetime
-
-        return datetime
-    return _datetime
+        text = to_json(told)
+    except InvalidContent:  # a number that JSON does not have
+        text = repr(told)
+    return sha256(text.encode()).hexdigest()[:32]

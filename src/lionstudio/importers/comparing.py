@@ -7,9 +7,10 @@ from lionstudio.domain.errors import Error, Invalid
 from lionstudio.domain.finding import Finding
 from lionstudio.domain.phrases import count_of
 from lionstudio.domain.team import Team
-from lionstudio.domain.team_files import TeamFile, file_name_of, messages_in, problems_in
+from lionstudio.domain.team_entries import id_in_file
+from lionstudio.domain.team_files import TeamFile, file_name_of, problems_in
 from lionstudio.services.context import Context
-from lionstudio.services.team_merge import Merged, TeamTold, merge_team
+from lionstudio.services.team_merge import Merged, TeamTold, merge_team, told_by
 from lionstudio.services.teams import list_messages, list_teams
 
 CHECK = "team files"
@@ -29,9 +30,9 @@ def compare_team_files(
             unreadable[path] = file
             continue
         yield from (Finding(CHECK, path, sentence, BY_HAND) for sentence in problems_in(file))
-        messages = messages_in(file)
-        seen.setdefault(file.team.id, set()).update(message.id for message in messages)
-        yield from _not_in_database(ctx, path, TeamTold(file.team, messages, file.says_status, is_primary))
+        told = told_by(file, is_primary=is_primary)
+        seen.setdefault(file.team.id, set()).update(message.id for message in told.messages)
+        yield from _not_in_database(ctx, path, told)
     owners = _owners(ctx, unreadable)
     for path, error in unreadable.items():
         yield Finding(CHECK, path, error.message, _mend(error, owners.get(path)))
@@ -67,7 +68,7 @@ def _in_words(missing: Merged) -> str:
         "the team" if missing.team_added else "",
         "what has changed about the team" if missing.team_changed else "",
         count_of(missing.messages_added, "message") if missing.messages_added else "",
-        f"who read {missing.messages_changed:,} messages, or which run wrote them" if missing.messages_changed else "",
+        f"what has changed about {count_of(missing.messages_changed, 'message')}" if missing.messages_changed else "",
     ]
     return ", ".join(part for part in said if part)
 
@@ -97,8 +98,8 @@ def _walk_teams(ctx: Context) -> Iterator[Team]:
 
 
 def _walk_ids(ctx: Context, team: Team) -> Iterator[str]:
-    """The ids of a team's messages, as its file has them: one that began as a copy of another's has its team behind."""
+    """The ids of a team's messages, as its file has them."""
     after: tuple[float, str] | None = None
     while page := list_messages(ctx, team.id, after=after):
         after = (page[-1].created_at, page[-1].id)
-        yield from (message.id.removesuffix(f"@{team.id}") for message in page)
+        yield from map(id_in_file, page)

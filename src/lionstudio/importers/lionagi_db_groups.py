@@ -110,7 +110,8 @@ def _import_message(
     if before is not None:
         read = set(facts["read_by"]) <= set(before.read_by)
         linked = before.session_id is not None or facts["session_id"] is None
-        if read and linked:
+        kept = set(facts["node_metadata"] or ()) <= set(before.node_metadata or ())
+        if read and linked and kept:
             return
     _count(counts, "team messages", before, teams.add_message(ctx, team_id, **facts))
 

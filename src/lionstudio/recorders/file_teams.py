@@ -7,8 +7,9 @@ not take it, that is said, and whatever is done next with the team brings it in.
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 
-from lionstudio.domain.errors import AlreadyExists, Conflict, Error, InvalidContent, NoDatabaseYet, Unavailable
+from lionstudio.domain.errors import AlreadyExists, Conflict, Error, Invalid, InvalidContent, NoDatabaseYet, Unavailable
 from lionstudio.domain.team import Team, TeamMessage, TeamStatus, require_team_move
 from lionstudio.domain.team_files import (
     TeamFile,
@@ -241,7 +242,7 @@ class FileTeams:
         """Repair a database that lacks something of the file, where one is there; the messages of the file."""
         ctx = self._database() if found.path else None  # without a file, the database itself told it
         if ctx is not None:
-            with suppress(Unavailable):  # nobody asked for it
+            with suppress(Unavailable, Invalid):  # nobody asked for it; who imports or verifies is told
                 self._merge(ctx, found)
         return sorted(messages_in(found.file), key=lambda message: message.created_at)
 
@@ -250,31 +251,15 @@ class FileTeams:
         try:
             ctx = self._places.to_write()
             # Opening the database may have taken long: others may have written since.
-            self._merge(ctx, _read_again(written) or written, is_news=True)
+            latest = team_files.read_again(written.path) or written.file
+            self._merge(ctx, team_files.Found(written.path, latest), is_news=True)
         except Unavailable as error:
             why = f": {error.message}" if self.trouble is None else "."  # else it was said why
             self._places.say(f"The database did not take it{why} {REPAIRED_BY}")
         return messages_in(written.file)
 
     def _merge(self, ctx: Context, found: team_files.Found, *, is_news: bool = False) -> None:
-        """Bring a file in, and again if it was written meanwhile: who is late must not leave older facts behind.
+        from lionstudio.services.team_merge import merge_latest, told_by
 
-        The file is not kept locked for it, because a database may be waited for longer than a lock.
-        """
-        from lionstudio.services.team_merge import TeamTold, merge_team
-
-        latest: team_files.Found | None = found
-        while latest is not None:
-            file = latest.file
-            told = TeamTold(file.team, messages_in(file), file.says_status)
-            merged = merge_team(ctx, told, actor=self._places.actor(), is_news=is_news)
-            latest, is_news = None if merged.is_nothing else _read_again(latest), False
-
-
-def _read_again(found: team_files.Found) -> team_files.Found | None:
-    """The file as it is now, if that is something else."""
-    with suppress(Error):  # it is gone, or being mended: whoever looks at it next tells
-        file = team_files.read_file(found.path)
-        if file.fields != found.file.fields:
-            return team_files.Found(found.path, file)
-    return None
+        again = partial(team_files.read_again, found.path)
+        merge_latest(ctx, told_by(found.file), again, actor=self._places.actor(), is_news=is_news)

@@ -50,6 +50,13 @@ def read_file(path: str) -> TeamFile:
     return _parse_or_mend(path, content, modified_at)
 
 
+def read_again(path: str) -> TeamFile | None:
+    """One team file as it is by now; None if it is gone, or being mended."""
+    with suppress(Error):
+        return read_file(path)
+    return None
+
+
 def change_file(path: str, change: Callable[[TeamFile], TeamFile], *, sync: bool = True) -> TeamFile:
     """Change one team file while nobody else does; what the file is then. An error of `change` leaves it as it is.
 

@@ -143,11 +143,12 @@ def add_message(
     summary: str | None = None,
     read_by: Sequence[str] = (),
     session_id: str | None = None,
+    node_metadata: Mapping[str, Any] | None = None,
 ) -> TeamMessage:
     """Store one message of a team; raises TeamNotFound.
 
-    An id that is there already keeps its message: only readers are added, and the run it came from if that was not
-    known. A run that is recorded elsewhere is not linked.
+    An id that is there already keeps its message: only readers and metadata are added, and the run it came from if that
+    was not known. A run that is recorded elsewhere is not linked.
     """
     if not sender.strip() or not recipient.strip():
         raise InvalidRequest("A message needs a sender and a recipient.", hint="The recipient may be all.")
@@ -165,6 +166,7 @@ def add_message(
                 summary=summary or summarise(content),
                 read_by=tuple(read_by),
                 session_id=sessions.known_session(tx, session_id),
+                node_metadata=node_metadata,
             )
         )
         if not teams.insert_message(tx, message):
@@ -285,8 +287,12 @@ def _complete(ctx: Context, tx: Tx, again: TeamMessage) -> TeamMessage:
     stored = teams.find_message(tx, again.id, lock=True)
     if stored is None or stored.team_id != again.team_id:
         raise AlreadyExists(f"Another team has a message {again.id!r}.")
-    readers = tuple(dict.fromkeys((*stored.read_by, *again.read_by)))
-    return _keep(ctx, tx, stored, stored._replace(read_by=readers, session_id=stored.session_id or again.session_id))
+    complete = stored._replace(
+        read_by=(*stored.read_by, *again.read_by),
+        session_id=stored.session_id or again.session_id,
+        node_metadata={**(again.node_metadata or {}), **(stored.node_metadata or {})} or None,
+    )
+    return _keep(ctx, tx, stored, complete)
 
 
 def _keep(ctx: Context, tx: Tx, before: TeamMessage, after: TeamMessage) -> TeamMessage:

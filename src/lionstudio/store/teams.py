@@ -1,9 +1,9 @@
 """Teams and what their members wrote to each other."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
-from lionstudio.domain.team import ALL_RECIPIENTS, Team, TeamMessage, TeamStatus
+from lionstudio.domain.team import ALL_RECIPIENTS, MESSAGE_TEXTS, Team, TeamMessage, TeamStatus
 from lionstudio.store import pages
 from lionstudio.store.dialect import Row
 from lionstudio.store.encoding import json_in, json_out, optional_json_in, texts_in
@@ -147,7 +147,7 @@ def _team_params(team: Team) -> dict[str, Any]:
 
 MESSAGE_COLUMNS = """
     message.id, message.team_id, message.created_at, message.sender, message.content, message.recipient,
-    message.summary, message.read_by, message.session_id
+    message.summary, message.read_by, message.session_id, message.node_metadata
 """
 SELECT_MESSAGE = f"SELECT {MESSAGE_COLUMNS} FROM team_messages AS message "
 FIND_MESSAGE = SELECT_MESSAGE + "WHERE message.id = :message_id"
@@ -168,7 +168,7 @@ LIST_LAST_MESSAGES = f"""
      ORDER BY message.created_at DESC, message.id DESC
      LIMIT :limit
 """
-LIST_MARKS = "SELECT id, read_by, session_id FROM team_messages WHERE team_id = :team_id"
+LIST_MARKS = "SELECT id, read_by, session_id, node_metadata FROM team_messages WHERE team_id = :team_id"
 OF_SESSION = f"""
     {SELECT_MESSAGE}
      WHERE message.session_id = :session_id ORDER BY message.created_at, message.id LIMIT :limit
@@ -189,7 +189,7 @@ RUNS_OF_TEAM = """
 
 
 def _message(row: Row) -> TeamMessage:
-    columns: list[Any] = [*row[:7], tuple(json_out(row[7])), row[8]]
+    columns: list[Any] = [*row[:7], tuple(json_out(row[7])), row[8], json_out(row[9])]
     return TeamMessage(*columns)
 
 
@@ -219,10 +219,25 @@ def list_last_messages(tx: Tx, team_id: str, *, member: str | None = None, limit
     return [_message(row) for row in reversed(tx.all(sql, team_id=team_id, limit=limit, **params))]
 
 
-def list_marks(tx: Tx, team_id: str) -> dict[str, tuple[tuple[str, ...], str | None]]:
-    """What may still change about each message of a team: who has read it, and which run it came from."""
-    rows = tx.all(LIST_MARKS, team_id=team_id)
-    return {id: (tuple(json_out(read_by)) if read_by != "[]" else (), session) for id, read_by, session in rows}
+class Marks(NamedTuple):
+    """What may still change about a message: who has read it, which run it came from, and what its file says of it."""
+
+    read_by: tuple[str, ...] = ()
+    session_id: str | None = None
+    node_metadata: Mapping[str, Any] | None = None
+
+
+def list_marks(tx: Tx, team_id: str) -> dict[str, Marks]:
+    """What may still change, of each message of a team."""
+    return {
+        id: Marks(tuple(json_out(read_by)) if read_by != "[]" else (), session_id, json_out(metadata))
+        for id, read_by, session_id, metadata in tx.all(LIST_MARKS, team_id=team_id)
+    }
+
+
+def count_messages_of_session(tx: Tx, session_id: str) -> int:
+    """How many messages a run wrote to its teams."""
+    return int(tx.value("SELECT count(*) FROM team_messages WHERE session_id = :session_id", session_id=session_id))
 
 
 def list_messages_of_session(tx: Tx, session_id: str, *, limit: int) -> list[TeamMessage]:
@@ -247,21 +262,24 @@ def list_runs(tx: Tx, team_id: str, *, limit: int) -> "list[Session]":
 
 
 INSERT_MESSAGE = """
-    INSERT INTO team_messages (id, team_id, created_at, sender, recipient, content, summary, read_by, session_id)
-    VALUES (:id, :team_id, :created_at, :sender, :recipient, :content, :summary, :read_by, :session_id)
+    INSERT INTO team_messages (
+        id, team_id, created_at, sender, recipient, content, summary, read_by, session_id, node_metadata)
+    VALUES (
+        :id, :team_id, :created_at, :sender, :recipient, :content, :summary, :read_by, :session_id, :node_metadata)
     ON CONFLICT (id) DO NOTHING
 """
-UPDATE_MESSAGE = "UPDATE team_messages SET read_by = :read_by, session_id = :session_id WHERE id = :id"
+UPDATE_MESSAGE = """
+    UPDATE team_messages
+       SET read_by = :read_by, session_id = :session_id, node_metadata = :node_metadata
+     WHERE id = :id
+"""
 
 
 def message_as_stored(message: TeamMessage) -> TeamMessage:
     """The message as it will come back: texts that both databases take, each reader once."""
+    texts, node_metadata = texts_in(message.node_metadata, {name: getattr(message, name) for name in MESSAGE_TEXTS})
     return message._replace(
-        sender=text_in(message.sender) or "",
-        recipient=text_in(message.recipient) or "",
-        content=text_in(message.content) or "",
-        summary=text_in(message.summary),
-        read_by=_names(message.read_by),
+        **texts, read_by=_names(message.read_by), node_metadata=json_out(optional_json_in(node_metadata))
     )
 
 
@@ -276,19 +294,22 @@ def insert_message(tx: Tx, message: TeamMessage) -> bool:
         recipient=message.recipient,
         content=message.content,
         summary=message.summary,
-        read_by=_readers_in(message),
-        session_id=message.session_id,
+        **_marks_in(message),
     )
     return inserted == 1
 
 
 def update_message(tx: Tx, message: TeamMessage) -> None:
-    """Store who has read a message and where it was sent from; the rest of it never changes."""
-    tx.run(UPDATE_MESSAGE, id=message.id, read_by=_readers_in(message), session_id=message.session_id)
+    """Store what may change about a message; the rest of it never does."""
+    tx.run(UPDATE_MESSAGE, id=message.id, **_marks_in(message))
 
 
-def _readers_in(message: TeamMessage) -> str:
-    return json_in(list(message.read_by), what="list of readers")
+def _marks_in(message: TeamMessage) -> dict[str, Any]:
+    return {
+        "read_by": json_in(list(message.read_by), what="list of readers"),
+        "session_id": message.session_id,
+        "node_metadata": optional_json_in(message.node_metadata),
+    }
 
 
 def _names(names: Sequence[str]) -> tuple[str, ...]:

@@ -252,15 +252,16 @@ CREATE INDEX ix_teams__updated_at ON teams (updated_at);
 CREATE INDEX ix_teams__status ON teams (status);
 
 CREATE TABLE team_messages (
-    id         TEXT PRIMARY KEY,
-    team_id    TEXT NOT NULL REFERENCES teams (id) ON DELETE CASCADE,
-    created_at double precision NOT NULL,
-    sender     TEXT NOT NULL,
-    recipient  TEXT NOT NULL DEFAULT 'all',
-    content    TEXT NOT NULL,
-    summary    TEXT,
-    read_by    json NOT NULL DEFAULT '[]',
-    session_id TEXT COLLATE "C" REFERENCES sessions (id) ON DELETE SET NULL
+    id            TEXT PRIMARY KEY,
+    team_id       TEXT NOT NULL REFERENCES teams (id) ON DELETE CASCADE,
+    created_at    double precision NOT NULL,
+    sender        TEXT NOT NULL,
+    recipient     TEXT NOT NULL DEFAULT 'all',
+    content       TEXT NOT NULL,
+    summary       TEXT,
+    read_by       json NOT NULL DEFAULT '[]',
+    session_id    TEXT COLLATE "C" REFERENCES sessions (id) ON DELETE SET NULL,
+    node_metadata json
 );
 CREATE INDEX ix_team_messages__team_id ON team_messages (team_id, created_at, id);
 CREATE INDEX ix_team_messages__created_at ON team_messages (created_at);
