@@ -10,12 +10,12 @@ from lionstudio.domain.conversation import (
     SEEDED_CLASSES,
     SYSTEM_CLASS,
     UNKNOWN_CLASS,
-    Activity,
     Message,
     MessageDraft,
     MessageKind,
-    activity_of,
+    Sign,
     kind_of,
+    sign_of,
     tool_of,
 )
 
@@ -65,22 +65,22 @@ def test_the_tool_a_message_is_about(content, tool):
 @pytest.mark.parametrize(
     ("role", "content", "shown"),
     [
-        pytest.param("tool", CALL, Activity(MessageKind.TOOL_CALL, "bash"), id="a call"),
-        pytest.param("tool", RESULT, Activity(MessageKind.TOOL_RESULT, "bash", "c1"), id="its result"),
-        pytest.param("tool", "ok", Activity(MessageKind.TOOL_RESULT), id="a result that names no call"),
-        pytest.param("tool", {"action_request_id": 7}, Activity(MessageKind.TOOL_RESULT), id="a result of no id"),
-        pytest.param("user", RESULT, Activity(MessageKind.USER), id="a person who quotes a result"),
-        pytest.param("assistant", CALL, Activity(MessageKind.ASSISTANT), id="an answer that quotes a call"),
+        pytest.param("tool", CALL, Sign(MessageKind.TOOL_CALL, "bash"), id="a call"),
+        pytest.param("tool", RESULT, Sign(MessageKind.TOOL_RESULT, "bash", "c1"), id="its result"),
+        pytest.param("tool", "ok", Sign(MessageKind.TOOL_RESULT), id="a result that names no call"),
+        pytest.param("tool", {"action_request_id": 7}, Sign(MessageKind.TOOL_RESULT), id="a result of no id"),
+        pytest.param("user", RESULT, Sign(MessageKind.USER), id="a person who quotes a result"),
+        pytest.param("assistant", CALL, Sign(MessageKind.ASSISTANT), id="an answer that quotes a call"),
     ],
 )
 def test_what_a_message_shows_about_its_branch(role, content, shown):
-    assert activity_of(MessageDraft(role, content)) == shown
+    assert sign_of(MessageDraft(role, content)) == shown
 
 
 @pytest.mark.parametrize("kind", MessageKind)
 def test_only_a_call_opens_one_and_only_a_new_turn_abandons_them(kind):
-    assert Activity(kind).opens_call is (kind is MessageKind.TOOL_CALL)
-    assert Activity(kind).abandons_calls is (kind is MessageKind.USER)
+    assert Sign(kind).opens_call is (kind is MessageKind.TOOL_CALL)
+    assert Sign(kind).abandons_calls is (kind is MessageKind.USER)
 
 
 def test_the_seeded_classes_begin_with_the_unknown_one():

@@ -126,7 +126,7 @@ class OpenCall(NamedTuple):
     since: float
 
 
-class Activity(NamedTuple):
+class Sign(NamedTuple):
     """What a message shows about its branch: what that does, and for which tool calls it waits (D5)."""
 
     kind: MessageKind
@@ -143,14 +143,14 @@ class Activity(NamedTuple):
         return self.kind is MessageKind.USER
 
 
-def activity_of(draft: MessageDraft) -> Activity:
+def sign_of(draft: MessageDraft) -> Sign:
     """What a message shows about the branch that it is new to."""
     kind = draft.kind
     if kind is MessageKind.TOOL_CALL:
-        return Activity(kind, tool_of(draft.content))
+        return Sign(kind, tool_of(draft.content))
     if kind is MessageKind.TOOL_RESULT:
-        return Activity(kind, tool_of(draft.content), _text_at(draft.content, "action_request_id"))
-    return Activity(kind)
+        return Sign(kind, tool_of(draft.content), _text_at(draft.content, "action_request_id"))
+    return Sign(kind)
 
 
 def kind_of(lion_class: str, role: str, content: Any) -> MessageKind:

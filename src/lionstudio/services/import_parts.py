@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from lionstudio.domain.conversation import Branch, MessageDraft, MessageKind, OpenCall, activity_of
+from lionstudio.domain.conversation import Branch, MessageDraft, MessageKind, OpenCall, sign_of
 from lionstudio.domain.drafts import require_message
 from lionstudio.domain.errors import Invalid, InvalidRequest
 from lionstudio.domain.usage import Usage, usage_of
@@ -71,7 +71,7 @@ def store_part(tx: Tx, part: Part) -> None:
         branches.set_system_message(tx, part.branch.id, prompt)  # R27
     progressions.enter_many(tx, part.branch.progression_id, [id_of(draft) for draft in part.fresh])
     if part.fresh:
-        shown = activity_of(part.fresh[-1])
+        shown = sign_of(part.fresh[-1])
         branches.touch(tx, part.branch.id, kind=shown.kind, tool=shown.tool, at=time_of(part.fresh[-1]))
 
 
@@ -82,7 +82,7 @@ def keep_open_calls(tx: Tx, parts: Iterable[Part]) -> None:
             continue
         waiting: dict[str, OpenCall] = {}
         for draft in part.drafts:
-            shown = activity_of(draft)
+            shown = sign_of(draft)
             if shown.opens_call:
                 waiting[id_of(draft)] = OpenCall(part.branch.id, id_of(draft), shown.tool, time_of(draft))
             elif shown.answers is not None:

@@ -13,8 +13,8 @@ from lionstudio.domain.conversation import (
     MessageDraft,
     MessageKind,
     OpenCall,
-    activity_of,
     is_tool_error,
+    sign_of,
 )
 from lionstudio.domain.drafts import require_message, require_recipient
 from lionstudio.domain.errors import BranchNotFound, MessageNotFound
@@ -223,7 +223,7 @@ def _replace(tx: Tx, draft: MessageDraft, row: dict[str, Any], *, at: float, tel
 
 def _follow_activity(tx: Tx, branch_id: str, draft: MessageDraft, message_id: str, *, at: float) -> None:
     """Keep what the branch is doing (D5), and its system prompt, with the message that shows it."""
-    shown = activity_of(draft)
+    shown = sign_of(draft)
     if shown.opens_call:
         branches.open_call(tx, OpenCall(branch_id, message_id, shown.tool, at))
     elif shown.answers is not None:
