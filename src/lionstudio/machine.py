@@ -133,7 +133,8 @@ def watch_death(pid: int) -> int | None:
             return os.pidfd_open(pid)
         except ProcessLookupError:
             raise
-        except OSError:  # an old kernel, a sandbox that forbids it, or no descriptor left: the caller looks instead
+        except (OSError, OverflowError):
+            # An old kernel, a sandbox that forbids it, no descriptor left, or no pid of this system: the caller looks.
             return None
     elif sys.platform == "darwin":
         import select
@@ -147,6 +148,14 @@ def watch_death(pid: int) -> int | None:
             queue.close()
     else:
         return None
+
+
+def most_descriptors() -> int:
+    """How many files, sockets and processes this process may hold open at once."""
+    import resource
+
+    soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return sys.maxsize if soft == resource.RLIM_INFINITY else soft
 
 
 class HeldProcess:
