@@ -42,8 +42,7 @@ class SpoolFile:
     def __init__(self, folder: Path, session_id: str) -> None:
         folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         folder.mkdir(mode=0o700, exist_ok=True)
-        safe_name = "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in session_id)[:100]
-        self.path = folder / f"{time.time_ns():020}.{os.getpid()}.{safe_name}{SUFFIX}"
+        self.path = folder / f"{time.time_ns():020}.{os.getpid()}.{_safe_name(session_id)}{SUFFIX}"
         self._file = _create_locked(self.path)
         self._replayed = 0
         self._rejections = 0
@@ -90,6 +89,10 @@ class SpoolFile:
         os.close(self._file)
 
 
+def _safe_name(session_id: str) -> str:
+    return "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in session_id)[:100]
+
+
 def _create_locked(path: Path) -> int:
     """Create a file and hold its lock, making sure that nobody replayed and removed it between the two."""
     while True:
@@ -118,15 +121,25 @@ def spool_folder(spool: Path, *, database_id: str | None, location: str) -> Path
 
 def replay_left_behind(ctx: Context, spool: Path, location: str) -> int:
     """Write what dead processes left for this database, oldest file first; how many records went."""
-    folders = [
-        spool_folder(spool, database_id=ctx.db.dialect.database_id, location=location),
-        spool_folder(spool, database_id=None, location=location),
-    ]
     count = 0
-    for path in sorted((path for folder in folders for path in _files(folder)), key=lambda path: path.name):
+    files = (path for folder in _folders_of(ctx, spool, location) for path in _files(folder))
+    for path in sorted(files, key=lambda path: path.name):
         with suppress(BeginningWaits, OSError):  # one file must not hold up the others
             count += _replay_abandoned(ctx, path)
     return count
+
+
+def count_left_behind(ctx: Context, spool: Path, location: str, session_id: str) -> int:
+    """How many records of one run wait for this database."""
+    folders, name = _folders_of(ctx, spool, location), _safe_name(session_id)
+    return sum(one.records for one in list_waiting(spool) if one.path.parent in folders and _run_of(one.path) == name)
+
+
+def _folders_of(ctx: Context, spool: Path, location: str) -> list[Path]:
+    return [
+        spool_folder(spool, database_id=ctx.db.dialect.database_id, location=location),
+        spool_folder(spool, database_id=None, location=location),
+    ]
 
 
 def waits_for(spool: Path, location: str) -> bool:
