@@ -206,7 +206,7 @@ def _judge_running(
     if has_artifacts is None:
         # Orphaned claims that nothing was produced; without a look at the folder nobody can claim that.
         return Health.STALE, "run.health.artifacts_unknown"
-    if not now - _began_at(session) >= ORPHANED_AFTER:
+    if not now - began_at(session) >= ORPHANED_AFTER:
         return Health.STALE, "run.health.too_young"
     return Health.ORPHANED, "run.health.no_output"
 
@@ -215,7 +215,8 @@ def _judge_ended(evidence: Evidence) -> Health:
     return Health.ZOMBIE if evidence.stale_locks or evidence.temp_files else Health.HEALTHY
 
 
-def _began_at(session: Session) -> float:
+def began_at(session: Session) -> float:
+    """When a run began, as far as anyone knows."""
     return session.created_at if session.started_at is None else session.started_at
 
 
@@ -227,7 +228,7 @@ def _deciding_reason(code: str, session: Session, process: ProcessState, *, now:
             return Reason(code, sentence, () if path is None else (EvidenceRef(EvidenceKind.FILE, path),))
         case "run.health.too_young":
             sentence = f"It has no output, but is younger than {format_duration(ORPHANED_AFTER)}."
-            return Reason(code, sentence, (_fact("started_at", _began_at(session)),))
+            return Reason(code, sentence, (_fact("started_at", began_at(session)),))
         case "run.health.no_output":
             return Reason(code, "It never wrote a message or a file.", (_fact("message_count", 0),))
         case _:

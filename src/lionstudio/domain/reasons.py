@@ -37,6 +37,7 @@ REASON_CODES: Mapping[str, str] = {
     "run.health.heartbeat_fresh": "The process cannot be seen, but its recorder sent a sign of life just now.",
     "run.health.quiet": "The run has been quiet for longer than an hour.",
     "run.health.quiet_too_long": "The run has been quiet for longer than its kind may be.",
+    "run.health.slow": "The run has been running for more than 60 minutes.",
     "run.health.no_output": "A run whose process is dead has neither messages nor artifacts.",
     "run.health.too_young": "A dead run without output is too young to be called orphaned.",
     "run.health.artifacts_unknown": "A dead run without messages may have artifacts; nobody could look.",

@@ -84,11 +84,13 @@ OF_STATUS = _sessions("session.status = :status")
 BY_ID = _sessions("session.id >= :id_prefix AND session.id < :id_beyond", Reach.WHOLE)
 NEEDS_REVIEW = "SELECT play.session_id FROM plays AS play WHERE play.status IN ('gated', 'escalated', 'blocked')"
 LAST_DAY = "session.ended_at > :now - 86400"
+ENDED_TODAY = f"{LAST_DAY} AND session.status <> 'running'"  # a legacy session has no status, and is in no such view
 VIEWS: Mapping[View, Listing] = {
     View.SLOW: _sessions("session.status = 'running' AND session.started_at < :now - 3600"),
-    View.OVER_60M: _sessions(f"{LAST_DAY} AND session.ended_at - session.started_at > 3600", Reach.WHOLE),
+    View.OVER_60M: _sessions(f"{ENDED_TODAY} AND session.ended_at - session.started_at > 3600", Reach.WHOLE),
     View.NEEDS_REVIEW: _sessions(f"session.id IN ({NEEDS_REVIEW})", Reach.WHOLE),
     View.FAILED_24H: _sessions(f"{LAST_DAY} AND session.status IN ('failed', 'timed_out')", Reach.WHOLE),
+    View.ENDED_24H: _sessions(ENDED_TODAY, Reach.WHOLE),
     View.LEGACY: _sessions("session.status IS NULL"),
 }
 ONE_GROUP: Mapping[View, int] = {  # these fix the status, or whether the run has ended
@@ -96,6 +98,7 @@ ONE_GROUP: Mapping[View, int] = {  # these fix the status, or whether the run ha
     View.LEGACY: NOT_RUNNING,
     View.OVER_60M: NOT_RUNNING,
     View.FAILED_24H: NOT_RUNNING,
+    View.ENDED_24H: NOT_RUNNING,
 }
 
 

@@ -144,7 +144,7 @@ def list_plays(tx: Tx, show_id: str) -> list[Play]:
 
 def list_plays_of_session(tx: Tx, session_id: str) -> list[PlayWithTopic]:
     """The plays that a session worked for, newest first (R78)."""
-    return [_with_topic(row) for row in tx.all(LIST_OF_SESSION, session_id=text_in(session_id))]
+    return [to_play_with_topic(row) for row in tx.all(LIST_OF_SESSION, session_id=text_in(session_id))]
 
 
 def list_newest_plays(
@@ -154,7 +154,7 @@ def list_newest_plays(
     rows = pages.list_newest(
         tx, SELECT_PLAY_WITH_TOPIC, before=before, limit=limit, table="play.", status=tuple(statuses) or None
     )
-    return [_with_topic(row) for row in rows]
+    return [to_play_with_topic(row) for row in rows]
 
 
 def play_as_stored(play: Play) -> Play:
@@ -223,5 +223,5 @@ def _play_params(play: Play) -> dict[str, Any]:
     }
 
 
-def _with_topic(row: Row) -> PlayWithTopic:
+def to_play_with_topic(row: Row) -> PlayWithTopic:
     return PlayWithTopic(row[0], _play(row[1:]))

@@ -88,11 +88,12 @@ CREATE INDEX ix_sessions__playbook_name ON sessions (playbook_name, is_running, 
     WHERE playbook_name IS NOT NULL;
 CREATE INDEX ix_sessions__agent_name ON sessions (agent_name, is_running, created_at, id) WHERE agent_name IS NOT NULL;
 CREATE INDEX ix_sessions__show_topic ON sessions (show_topic, is_running, created_at, id) WHERE show_topic IS NOT NULL;
-CREATE INDEX ix_sessions__ended_at ON sessions (ended_at, id) WHERE ended_at IS NOT NULL;
+-- In the order of lists by end; with all that the dashboard says about the runs of the last day.
+CREATE INDEX ix_sessions__ended_at ON sessions (ended_at, id, status, started_at, created_at) WHERE ended_at IS NOT NULL;
 -- What the last day brought, for the views of that name; with all that is needed to choose the newest among them.
 CREATE INDEX ix_sessions__failed ON sessions (status, ended_at, created_at, id) WHERE status IN ('failed', 'timed_out');
 CREATE INDEX ix_sessions__over_60m ON sessions (ended_at, started_at, created_at, id)
-    WHERE ended_at - started_at > 3600;
+    WHERE ended_at - started_at > 3600 AND status <> 'running';
 CREATE INDEX ix_sessions__not_ended ON sessions (created_at, id) WHERE ended_at IS NULL;
 CREATE INDEX ix_sessions__name ON sessions (name, created_at) WHERE name IS NOT NULL;
 CREATE INDEX ix_sessions__progression_id ON sessions (progression_id);

@@ -1,0 +1,161 @@
+"""The dashboard: every number in one answer, and the lists that no other page has.
+
+Each number is the length of a list: of runs by a filter or a view, of plays, shows or teams by their status, or of what
+`list_attention`, `list_executions` and `list_request_changes` give.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from lionstudio.domain.attention import Signal, Subject, runs_of_show_address, session_address, show_address
+from lionstudio.domain.dashboard import (
+    AttentionNumbers,
+    DurationNumbers,
+    Execution,
+    ExecutionNumbers,
+    HourNumbers,
+    LatencyNumbers,
+    OutcomeNumbers,
+    derive_attention,
+    derive_executions,
+    derive_histogram,
+    derive_hours,
+    derive_latency,
+    derive_outcomes,
+    durations_of,
+    execution_place,
+    sum_executions,
+)
+from lionstudio.domain.session import Session
+from lionstudio.domain.session_list import PAGE_LIMIT, Cursor, View, decode_cursor
+from lionstudio.domain.show import AGENT_WORKS
+from lionstudio.services.attention import find_concerns, look_at_running
+from lionstudio.services.context import Context
+from lionstudio.services.naming import name_in
+from lionstudio.services.runs import SessionSummary, summarise
+from lionstudio.store import dashboard, shows
+from lionstudio.store.dashboard import EVERY
+from lionstudio.store.shows import PlayWithTopic
+from lionstudio.store.transaction import Tx
+
+RECENT_SHOWN = 10
+
+
+class Stats(NamedTuple):
+    """Everything the dashboard says, at one moment. Times are unix seconds; a rate is between 0 and 1."""
+
+    at: float
+    attention: AttentionNumbers
+    executions: ExecutionNumbers
+    outcomes: OutcomeNumbers
+    latency: LatencyNumbers
+    running: int
+    failed_24h: int
+    slow: int
+    needs_review: int
+    stale: int
+    teams_active: int
+    legacy: int  # in no other number, but for runs whose play needs a review
+    hours: tuple[HourNumbers, ...]
+    durations: tuple[DurationNumbers, ...]
+    recent: tuple[SessionSummary, ...]  # the runs that ended last
+
+
+class ExecutionRow(NamedTuple):
+    """An invocation that is at work."""
+
+    subject: Subject  # a show, or a run outside of shows
+    id: str  # the topic of a show, the id of a run
+    title: str
+    sessions: int  # of it that run
+    plays: int  # of it whose agent works
+    since: float
+    leads_to: str
+
+
+class ExecutionPage(NamedTuple):
+    """One page of what is at work, and where the next one begins."""
+
+    items: tuple[ExecutionRow, ...]
+    next_cursor: str | None
+
+
+class PlayPage(NamedTuple):
+    """One page of plays, and where the next one begins."""
+
+    items: tuple[PlayWithTopic, ...]
+    next_cursor: str | None
+
+
+def get_stats(ctx: Context, *, recent: int = RECENT_SHOWN) -> Stats:
+    """Every number of the dashboard, all of the same moment."""
+    now = ctx.now()
+    with ctx.db.read() as tx:
+        running = look_at_running(tx, now=now)
+        attention = derive_attention(find_concerns(tx, running, now=now).concerns)
+        executions = _executions(tx, [one.session for one in running])
+        ended = dashboard.list_ended_runs(tx, now=now)
+        durations = durations_of(ended)
+        healths = [one.health for one in running]
+        last_ended = dashboard.list_last_ended(tx, now=now, limit=recent)
+        stats = Stats(
+            at=now,
+            attention=attention,
+            executions=sum_executions(executions, healths),
+            outcomes=derive_outcomes(ended, request_changes=dashboard.count_refused_plays(tx, now=now)),
+            latency=derive_latency(durations, over_60m=dashboard.count_view(tx, View.OVER_60M, now=now)),
+            running=len(running),
+            failed_24h=attention.by_signal[Signal.FAILED_24H],
+            slow=attention.by_signal[Signal.SLOW],
+            needs_review=dashboard.count_view(tx, View.NEEDS_REVIEW, now=now),
+            stale=attention.by_signal[Signal.STALE],
+            teams_active=dashboard.count_active_teams(tx),
+            legacy=dashboard.count_view(tx, View.LEGACY, now=now),
+            hours=derive_hours(ended, now=now),
+            durations=derive_histogram(durations),
+            recent=(),
+        )
+    return stats._replace(recent=tuple(summarise(ctx, last_ended)))
+
+
+def list_executions(ctx: Context, *, cursor: str | None = None, limit: int = 100) -> ExecutionPage:
+    """What is at work, the oldest first; raises InvalidRequest for a bad cursor."""
+    limit = max(1, min(limit, PAGE_LIMIT))
+    after = None if cursor is None else decode_cursor(cursor)
+    with ctx.db.read() as tx:
+        found = _executions(tx, dashboard.list_running(tx, now=ctx.now()))
+        if after is not None:
+            found = [one for one in found if execution_place(one) > after[1:]]
+        items = tuple(_row(tx, one) for one in found[:limit])
+    following = Cursor(0, *execution_place(found[limit - 1])).encode() if len(found) > limit else None
+    return ExecutionPage(items, following)
+
+
+def list_request_changes(ctx: Context, *, cursor: str | None = None, limit: int = 100) -> PlayPage:
+    """Plays that a gate refused in the last 24 h, newest first; raises InvalidRequest for a bad cursor."""
+    limit = max(1, min(limit, PAGE_LIMIT))
+    before = None if cursor is None else decode_cursor(cursor)[1:]
+    with ctx.db.read() as tx:
+        found = dashboard.list_refused_plays(tx, now=ctx.now(), before=before, limit=limit + 1)
+    last = found[limit - 1].play if len(found) > limit else None
+    following = None if last is None else Cursor(0, last.created_at, last.id).encode()
+    return PlayPage(tuple(found[:limit]), following)
+
+
+def _executions(tx: Tx, running: Sequence[Session]) -> list[Execution]:
+    plays = shows.list_newest_plays(tx, statuses=sorted(AGENT_WORKS), before=None, limit=EVERY)
+    return derive_executions(running, plays, dashboard.find_topics_of_running(tx))
+
+
+def _row(tx: Tx, execution: Execution) -> ExecutionRow:
+    session, topic = execution.session, execution.topic
+    numbers = (execution.sessions, execution.plays, execution.since)
+    if session is not None:
+        return ExecutionRow(
+            Subject.SESSION, session.id, name_in(tx, session), *numbers, leads_to=session_address(session.id)
+        )
+    assert topic is not None  # an execution is one or the other
+    is_known = shows.find(tx, topic) is not None
+    # A run may name a show that nobody stored; then its runs are all there is to see.
+    leads_to = show_address(topic) if is_known else runs_of_show_address(topic)
+    return ExecutionRow(Subject.SHOW, topic, topic, *numbers, leads_to=leads_to)

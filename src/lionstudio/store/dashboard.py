@@ -1,0 +1,136 @@
+"""What the dashboard counts. Which sessions belong to a view is said by the list of sessions, and asked of it here."""
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from lionstudio.domain.dashboard import WINDOW, EndedRun
+from lionstudio.domain.session import Session, SessionStatus
+from lionstudio.domain.session_list import SessionFilter, View
+from lionstudio.domain.show import PlayStatus
+from lionstudio.store import pages, session_list
+from lionstudio.store.encoding import IDS, ids_in
+from lionstudio.store.session_list import RUNNING, VIEWS
+from lionstudio.store.sessions import SELECT_SESSION, to_session
+from lionstudio.store.shows import SELECT_PLAY_WITH_TOPIC, PlayWithTopic, to_play_with_topic
+from lionstudio.store.transaction import Tx
+
+EVERY = 2**62
+_WORDS = {status.value: status for status in SessionStatus}  # to ask the enum for thousands of words takes longer
+
+
+class EndedSession(NamedTuple):
+    """A session that has ended: as much of it as sorting takes."""
+
+    id: str
+    status: SessionStatus
+    ended_at: float
+
+
+def list_running(tx: Tx, *, now: float) -> list[Session]:
+    """Every session that runs, newest first."""
+    question = session_list.ask(tx, SessionFilter(status=SessionStatus.RUNNING), now=now)
+    return session_list.list_group(tx, question, RUNNING, before=None, limit=EVERY)
+
+
+def list_last_ended(tx: Tx, *, now: float, limit: int) -> list[Session]:
+    """The sessions that ended last, the last one first."""
+    question = session_list.ask(tx, SessionFilter(), now=now)
+    return session_list.list_ended(tx, question, before=None, limit=limit)
+
+
+def count_view(tx: Tx, view: View, *, now: float) -> int:
+    """How many sessions a view lists."""
+    return int(tx.value(f"SELECT count(*) {VIEWS[view].source}", now=now))
+
+
+def list_ids(tx: Tx, view: View, *, now: float) -> set[str]:
+    """The sessions that a view lists."""
+    return {row[0] for row in tx.all(f"SELECT listed.id {VIEWS[view].source}", now=now)}
+
+
+def list_ended_of_view(tx: Tx, view: View, *, now: float) -> list[EndedSession]:
+    """The sessions that a view lists, which all have ended."""
+    sql = f"SELECT listed.id, listed.status, listed.ended_at {VIEWS[view].source}"
+    return [EndedSession(row[0], _WORDS[row[1]], row[2]) for row in tx.all(sql, now=now)]
+
+
+def list_ended_runs(tx: Tx, *, now: float) -> list[EndedRun]:
+    """What ended in the last 24 h."""
+    sql = f"SELECT listed.status, listed.started_at, listed.ended_at {VIEWS[View.ENDED_24H].source}"
+    return [EndedRun(_WORDS[row[0]], row[1], row[2]) for row in tx.all(sql, now=now)]
+
+
+# A legacy session is no part of what the dashboard counts, whatever it left behind.
+LIST_WITH_LEFTOVERS = """
+    SELECT session.id, session.status, COALESCE(session.ended_at, session.updated_at)
+      FROM session_evidence AS evidence CROSS JOIN sessions AS session
+     WHERE session.id = evidence.session_id AND evidence.leftovers > 0 AND session.status <> 'running'
+"""
+
+
+def list_with_leftovers(tx: Tx) -> list[EndedSession]:
+    """Ended sessions that left locks or temporary files behind."""
+    return [EndedSession(row[0], _WORDS[row[1]], row[2]) for row in tx.all(LIST_WITH_LEFTOVERS)]
+
+
+FIND_SESSIONS = f"{SELECT_SESSION} WHERE session.id IN {IDS}"
+
+
+def find_sessions(tx: Tx, session_ids: Collection[str]) -> dict[str, Session]:
+    """These sessions by id, where they are there."""
+    if not session_ids:
+        return {}
+    rows = tx.all(FIND_SESSIONS, ids=ids_in(session_ids))
+    return {session.id: session for session in map(to_session, rows)}
+
+
+TROUBLED_PLAYS = SELECT_PLAY_WITH_TOPIC + "WHERE show.status = 'active' AND play.status IN ({words})"
+
+
+def list_troubled_plays(tx: Tx, statuses: Sequence[PlayStatus]) -> list[PlayWithTopic]:
+    """Plays in these statuses, of shows that go on."""
+    words = {f"status_{number}": status for number, status in enumerate(statuses)}
+    sql = TROUBLED_PLAYS.format(words=", ".join(f":{name}" for name in words))
+    return [to_play_with_topic(row) for row in tx.all(sql, **words)]
+
+
+TOPICS_OF_RUNNING = """
+    SELECT session.id, show.topic
+      FROM sessions AS session CROSS JOIN plays AS play CROSS JOIN shows AS show
+     WHERE session.is_running = 1 AND play.session_id = session.id AND show.id = play.show_id
+     ORDER BY play.created_at, play.id
+"""
+
+
+def find_topics_of_running(tx: Tx) -> dict[str, str]:
+    """The shows that sessions which run work for, by session: of the newest play that names it."""
+    return {row[0]: row[1] for row in tx.all(TOPICS_OF_RUNNING)}
+
+
+REFUSED_TODAY = f"play.status = 'gate_failed' AND COALESCE(play.ended_at, play.updated_at) > :now - {WINDOW}"
+COUNT_REFUSED = f"SELECT count(*) FROM plays AS play WHERE {REFUSED_TODAY}"
+LIST_REFUSED = f"""
+    {SELECT_PLAY_WITH_TOPIC} WHERE {REFUSED_TODAY} AND (play.created_at, play.id) < (:before_at, :before_id)
+     ORDER BY play.created_at DESC, play.id DESC
+     LIMIT :limit
+"""
+FROM_THE_NEWEST = (1e300, "")
+
+
+def count_refused_plays(tx: Tx, *, now: float) -> int:
+    """How many plays a gate refused in the last 24 h."""
+    return int(tx.value(COUNT_REFUSED, now=now))
+
+
+def list_refused_plays(tx: Tx, *, now: float, before: pages.Key | None, limit: int) -> list[PlayWithTopic]:
+    """Plays that a gate refused in the last 24 h, newest first, from the one after `before`."""
+    before_at, before_id = before or FROM_THE_NEWEST
+    rows = tx.all(LIST_REFUSED, now=now, before_at=before_at, before_id=before_id, limit=limit)
+    return [to_play_with_topic(row) for row in rows]
+
+
+COUNT_ACTIVE_TEAMS = "SELECT count(*) FROM teams WHERE status = 'active'"
+
+
+def count_active_teams(tx: Tx) -> int:
+    return int(tx.value(COUNT_ACTIVE_TEAMS))
