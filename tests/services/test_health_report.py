@@ -69,7 +69,7 @@ def test_every_run_is_counted_by_status_and_health_with_empty_words_too(
         Health.HEALTHY: 3, Health.IDLE: 1, Health.UNRESPONSIVE: 1, Health.STALE: 1, Health.ORPHANED: 1,
         Health.ZOMBIE: 1,
     }  # fmt: skip
-    assert sum(counts.by_health.values()) == counts.total
+    assert (sum(counts.by_health.values()), counts.ended) == (counts.total, 2)
 
 
 def test_an_empty_database_has_every_word_and_no_run(ctx: Context):

@@ -1,5 +1,6 @@
 """Which sessions a reader asked for, and where the next page begins."""
 
+import math
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, NamedTuple
@@ -99,8 +100,10 @@ def decode_cursor(text: str) -> Cursor:
 
     try:
         group, at, id = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+        if not abs(float(at)) < math.inf or b"\0" in str(id).encode():  # no row has such a time or id
+            raise ValueError(text)
         return Cursor(int(group), float(at), str(id))
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, OverflowError, RecursionError) as error:
         raise InvalidRequest(
             f"{text[:40]!r} is not a cursor.", hint="Use next_cursor of the page before, or none for the first page."
         ) from error

@@ -45,6 +45,7 @@ class SessionCounts(NamedTuple):
     by_status: Mapping[SessionStatus, int]
     legacy: int  # without a status (R187)
     by_health: Mapping[Health, int]  # of all; a legacy one counts as ended
+    ended: int  # of the healthy ones: how those ended is told by their status
 
 
 class UnhealthySession(NamedTuple):
@@ -135,8 +136,9 @@ def _count(tx: Tx, running: Mapping[Health, Sequence[Seen]]) -> SessionCounts:
     total = legacy + sum(by_status.values())
     by_health = {health: len(running[health]) for health in Health}
     by_health[Health.ZOMBIE] += figures.count_with_leftovers(tx)
-    by_health[Health.HEALTHY] += total - sum(by_health.values())  # the rest has ended, and left nothing behind
-    return SessionCounts(total, by_status, legacy, by_health)
+    ended = total - sum(by_health.values())  # the rest, which left nothing behind
+    by_health[Health.HEALTHY] += ended
+    return SessionCounts(total, by_status, legacy, by_health, ended)
 
 
 def _list_unhealthy(

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from lionstudio.domain.audit import EVENT_RETENTION_COUNT, EVENT_RETENTION_SECONDS, AdminEvent, StatusTransition
 from lionstudio.store import pages
-from lionstudio.store.encoding import json_in, json_out, optional_json_in
+from lionstudio.store.encoding import IDS, ids_in, json_in, json_out, optional_json_in
 from lionstudio.store.texts import text_in
 from lionstudio.store.transaction import Tx
 
@@ -39,6 +39,17 @@ def add_transitions(tx: Tx, steps: Iterable[StatusTransition]) -> None:
             for step in steps
         ],
     )
+
+
+# Who takes over what others tell takes turns, so that two do not bring in the same.
+LOCK_HISTORY = "UPDATE schema_meta SET value = value WHERE key = 'version'"
+LIST_KNOWN = f"SELECT id FROM status_transitions WHERE id IN {IDS}"
+
+
+def list_known(tx: Tx, ids: Iterable[str]) -> set[str]:
+    """Those of these ids that moves have already; who else asks waits until this use case is done."""
+    tx.run(LOCK_HISTORY)
+    return {id for (id,) in tx.all(LIST_KNOWN, ids=ids_in(ids))}
 
 
 def list_transitions(tx: Tx, entity: str, entity_id: str) -> list[StatusTransition]:
@@ -93,10 +104,26 @@ SELECT_EVENT = "SELECT id, created_at, action, target_id, details, actor FROM ad
 
 
 def list_events(
-    tx: Tx, *, action: str | None = None, target_id: str | None = None, before: pages.Key | None, limit: int
+    tx: Tx,
+    *,
+    action: str | None = None,
+    target_id: str | None = None,
+    actor: str | None = None,
+    since: float | None = None,
+    before: pages.Key | None,
+    limit: int,
 ) -> list[AdminEvent]:
-    """Events newest first, from the one after `before`."""
-    rows = pages.list_newest(tx, SELECT_EVENT, before=before, limit=limit, action=action, target_id=target_id)
+    """Events newest first, from the one after `before` back to `since`."""
+    rows = pages.list_newest(
+        tx,
+        SELECT_EVENT,
+        before=before,
+        limit=limit,
+        since=since,
+        action=text_in(action),
+        target_id=text_in(target_id),
+        actor=text_in(actor),
+    )
     return [AdminEvent(row[0], row[1], row[2], row[3], json_out(row[4]), row[5]) for row in rows]
 
 

@@ -35,13 +35,15 @@ def read_figures(connection: Connection, path: str) -> Figures:
 
     settings = {name: pragma(name) for name in PRAGMAS}
     settings["synchronous"] = SYNCHRONOUS.get(int(settings["synchronous"]), settings["synchronous"])
-    page_size = int(pragma("page_size"))
+    free_pages = int(pragma("freelist_count"))
     return Figures(
         engine="SQLite",
         version=apsw.sqlite_lib_version(),
         size=os.stat(path).st_size,
         log_size=log_size(path),
-        free_size=int(pragma("freelist_count")) * page_size,
+        page_count=int(pragma("page_count")),
+        free_pages=free_pages,
+        free_size=free_pages * int(pragma("page_size")),
         settings=settings,
     )
 
