@@ -26,8 +26,8 @@ from lionstudio.importers.run_folders import import_run_folders
 from lionstudio.services import branches, messages, sessions, shows, teams
 from lionstudio.services.context import Context
 from lionstudio.services.foreign import open_foreign
+from lionstudio.services.rehearsal import rehearse_in_a_copy
 from lionstudio.store.open import open_database
-from lionstudio.store.rehearsal import rehearse
 from tests.factories import NOW
 from tests.importers.test_run_folders import REAL, REAL_BRANCH, REAL_SESSION
 
@@ -346,8 +346,8 @@ def test_a_fork_of_a_branch_of_another_run_brings_its_whole_history(ctx: Context
 def test_trying_it_first_tells_what_then_happens_and_keeps_nothing(ctx: Context, source: Path) -> None:
     change(source, "DELETE FROM messages WHERE id = 'm-2'")
     before = everything(ctx)
-    with rehearse(ctx.db) as trial:
-        rehearsed = bring(Context(trial, now=ctx.now), source)
+    with rehearse_in_a_copy(ctx) as trial:
+        rehearsed = bring(trial, source)
     assert everything(ctx) == before
     assert rehearsed == bring(ctx, source)
 
