@@ -50,6 +50,23 @@ KIND_BY_ROLE: Mapping[str, MessageKind] = {
 TOOL_ROLES = frozenset({"action", "tool"})  # lionagi says action, most others tool
 
 
+# What text becomes when it is said in a role, so that one reader serves whoever wrote it.
+_SPOKEN: Mapping[MessageKind, tuple[str, str]] = {
+    MessageKind.SYSTEM: ("system_message", SYSTEM_CLASS),
+    MessageKind.USER: ("instruction", INSTRUCTION_CLASS),
+    MessageKind.ASSISTANT: ("assistant_response", ASSISTANT_CLASS),
+}
+
+
+def spoken(role: str, content: Any) -> tuple[Any, str]:
+    """Content in the shape of its role, and the class it has there; what is more than text stays as it is."""
+    kind = KIND_BY_ROLE.get(role)
+    if kind is None or not isinstance(content, str):
+        return content, UNKNOWN_CLASS
+    field, lion_class = _SPOKEN[kind]
+    return {field: content}, lion_class
+
+
 class MessageDraft(NamedTuple):
     """A message as a writer hands it in. Without an id or a time it gets them when it is stored."""
 

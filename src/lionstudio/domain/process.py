@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
+UNKNOWN_PID = 0  # of a process that only sends signs of life, over the network
 HEARTBEAT_EVERY = 15  # seconds without another write, where the process cannot be looked at
 
 
@@ -79,6 +80,8 @@ def judge_process(
 def _judge_place(recorded: ProcessRecord, here: Place) -> tuple[ProcessState, str] | None:
     """What the places alone decide; None when the process would be visible from here."""
     there, pid = recorded.place, recorded.pid
+    if pid == UNKNOWN_PID:
+        return ProcessState.UNKNOWN, "Which process does the work was not said; only its signs of life are known."
     if there.host is None or here.host is None:
         return ProcessState.UNKNOWN, f"The host of pid {pid} is not known."
     if there.host != here.host:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from lionstudio.domain.change import Topic
 from lionstudio.domain.conversation import Branch, Line, OpenCall
-from lionstudio.domain.errors import BranchNotFound, ForkOutOfRange
+from lionstudio.domain.errors import AlreadyExists, BranchNotFound, ForkOutOfRange
 from lionstudio.domain.phrases import count_of
 from lionstudio.services.context import Context
 from lionstudio.services.sessions import get, lock_sessions
@@ -36,6 +36,8 @@ def create_branch(ctx: Context, draft: BranchDraft) -> Branch:
         session = get(tx, draft.line.session_id)
         known = branches.find(tx, draft.line.branch_id)
         if known is not None:
+            if known.session_id != session.id:
+                raise AlreadyExists(f"Another run has a branch {known.id!r}.", hint="Choose another id for the branch.")
             return known
         forked_at = None if draft.parent_branch_id is None else _fork_position(tx, draft)
         branch = Branch(

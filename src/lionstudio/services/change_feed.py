@@ -53,15 +53,20 @@ class ChangeFeed:
 
         A change of topic `reload` says that the cursor is too old or lies ahead: read everything again.
         """
+        for news in self.follow_in_batches(after, idle=idle):
+            if news.reload:
+                yield Change(news.cursor, self._ctx.now(), Topic.RELOAD, "", None)
+            yield from news.changes
+
+    def follow_in_batches(self, after: int, *, idle: float | None = None) -> Iterator[News]:
+        """The same, with all that was found by one look together."""
         cursor, heard_at = after, time.monotonic()
         while not self._stopped.is_set():
             watch = self._open_watch()  # before reading, so that no commit falls between the two
             news = read_changes(self._ctx, cursor, session_id=self._session_id)
             cursor = news.cursor
-            if news.reload:
-                yield Change(news.cursor, self._ctx.now(), Topic.RELOAD, "", None)
-            yield from news.changes
             if news.changes or news.reload:
+                yield news
                 heard_at = time.monotonic()
                 continue
             left = LOOK_EVERY if idle is None else heard_at + idle - time.monotonic()

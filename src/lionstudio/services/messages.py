@@ -3,7 +3,8 @@
 import heapq
 import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import repeat
 from typing import Any, NamedTuple
 
 from lionstudio.domain.change import Topic
@@ -32,12 +33,18 @@ SCAN_PAGE = 1_000
 def find_line(ctx: Context, session_id: str, branch_id: str) -> Line:
     """Where the messages of a branch go; raises SessionNotFound or BranchNotFound. It stays true for ever."""
     with ctx.db.read() as tx:
-        line = progressions.find_line(tx, session_id, branch_id)
-        if line is not None:
-            return line
-        if sessions.find(tx, session_id) is None:
-            raise no_session(session_id)
-        raise BranchNotFound(f"The run {session_id!r} has no branch {branch_id!r}.")
+        return _line(tx, session_id, branch_id)
+
+
+def _line(tx: Tx, session_id: str, branch_id: str | None) -> Line:
+    """Where the messages of a branch go, or those of a run that names none."""
+    branch_id = branch_id or branches.find_first(tx, session_id)
+    line = None if branch_id is None else progressions.find_line(tx, session_id, branch_id)
+    if line is not None:
+        return line
+    if sessions.find(tx, session_id) is None:
+        raise no_session(session_id)
+    raise no_branch(session_id, branch_id)
 
 
 def append_message(ctx: Context, line: Line, draft: MessageDraft, at: float | None = None) -> str:
@@ -54,16 +61,37 @@ def append_messages(ctx: Context, line: Line, drafts: Sequence[MessageDraft], *,
     """Store messages at the end of their branch, all or none; their ids."""
     now = ctx.now() if at is None else at
     ids = [draft.id or ctx.new_id() for draft in drafts]
-    newest = None
     with ctx.db.write() as tx:
         lock_session(tx, line.session_id)
-        for draft, message_id in zip(drafts, ids, strict=True):
-            if store_in_line(tx, line, draft, message_id, at=now):
-                newest = message_id
-            tx.tell(Topic.MESSAGE, message_id, session_id=line.session_id, at=ctx.now())
-        if ids:
-            sessions.touch(tx, line.session_id, message_id=newest, at=now)
+        _say(ctx, tx, line.session_id, zip(repeat(line), drafts, ids), at=now)
     return ids
+
+
+@again_if_undone
+def append_to_session(ctx: Context, session_id: str, said: Sequence[tuple[str | None, MessageDraft]]) -> list[str]:
+    """Store messages of one run, each at the end of the branch that is named with it, else of the run's first.
+
+    All or none; their ids. Raises SessionNotFound or BranchNotFound.
+    """
+    ids = [draft.id or ctx.new_id() for _, draft in said]
+    with ctx.db.write() as tx:
+        lock_session(tx, session_id)
+        lines = {branch_id: _line(tx, session_id, branch_id) for branch_id, _ in said}
+        branched = ((lines[branch_id], draft, id) for (branch_id, draft), id in zip(said, ids, strict=True))
+        _say(ctx, tx, session_id, branched, at=ctx.now())
+    return ids
+
+
+def _say(ctx: Context, tx: Tx, session_id: str, said: Iterable[tuple[Line, MessageDraft, str]], *, at: float) -> None:
+    """Store messages, and let the run and its watchers know."""
+    newest, last = None, None
+    for line, draft, message_id in said:
+        if store_in_line(tx, line, draft, message_id, at=at):
+            newest = message_id
+        tx.tell(Topic.MESSAGE, message_id, session_id=session_id, at=ctx.now())
+        last = message_id
+    if last is not None:
+        sessions.touch(tx, session_id, message_id=newest, at=at)
 
 
 def store_in_line(tx: Tx, line: Line, draft: MessageDraft, message_id: str, *, at: float) -> bool:
@@ -134,8 +162,14 @@ def list_messages(
             return progressions.list_in_session(tx, session_id, after=max(0, after), limit=limit)
         branch = branches.find(tx, branch_id)
         if branch is None or branch.session_id != session_id:
-            raise BranchNotFound(f"The run {session_id!r} has no branch {branch_id!r}.")
+            raise no_branch(session_id, branch_id)
         return progressions.list_in_branch(tx, branch_id, after=max(0, after), limit=limit)
+
+
+def no_branch(session_id: str, branch_id: str | None) -> BranchNotFound:
+    """The error for a branch that a run does not have."""
+    name = "" if branch_id is None else f" {branch_id!r}"
+    return BranchNotFound(f"The run {session_id!r} has no branch{name}.")
 
 
 def list_tool_errors(ctx: Context, session_id: str) -> list[Message]:

@@ -3,7 +3,7 @@
 A list of named runs loads nothing for it, because starting quickly is one of our promises.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from lionstudio.domain.phrases import display_name, short_id
 from lionstudio.domain.session import Session
@@ -21,18 +21,35 @@ def name_of(ctx: Context, session: Session) -> str:
 def names_of(ctx: Context, sessions: Iterable[Session]) -> dict[str, str]:
     """The best names people have for runs, by id."""
     with ctx.db.read() as tx:
-        return {session.id: name_in(tx, session) for session in sessions}
+        return names_in(tx, sessions)
 
 
 def name_in(tx: Tx, session: Session) -> str:
-    """The same within a transaction."""
-    name = display_name(session)
-    if name != short_id(session.id) or session.message_count == 0:
-        return name
+    """The best name of one run, within a transaction."""
+    return names_in(tx, [session])[session.id]
+
+
+def names_in(tx: Tx, sessions: Iterable[Session]) -> dict[str, str]:
+    """The best names of runs, within a transaction."""
+    names: dict[str, str] = {}
+    unnamed: dict[str, Session] = {}
+    for session in sessions:
+        names[session.id] = display_name(session)
+        if names[session.id] == short_id(session.id) and session.message_count:
+            unnamed[session.id] = session
+    if unnamed:
+        names |= _by_instruction(tx, unnamed)
+    return names
+
+
+def _by_instruction(tx: Tx, unnamed: Mapping[str, Session]) -> dict[str, str]:
+    """Names from what runs were told to do."""
     from lionstudio.domain.conversation import MessageKind
     from lionstudio.domain.message_text import text_of
-    from lionstudio.store.progressions import list_in_session
+    from lionstudio.store.progressions import list_beginnings
 
-    first = list_in_session(tx, session.id, after=0, limit=NAMED_BY_FIRST)
-    instruction = next((text_of(message) for message in first if message.kind is MessageKind.USER), None)
-    return display_name(session, first_instruction=instruction)
+    names: dict[str, str] = {}
+    for session_id, first in list_beginnings(tx, unnamed, limit=NAMED_BY_FIRST).items():
+        instruction = next((text_of(message) for message in first if message.kind is MessageKind.USER), None)
+        names[session_id] = display_name(unnamed[session_id], first_instruction=instruction)
+    return names

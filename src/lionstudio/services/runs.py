@@ -7,7 +7,8 @@ from lionstudio import machine
 from lionstudio.domain.activity import Activity, derive_activity, derive_branch_activity
 from lionstudio.domain.audit import AdminEvent, StatusTransition
 from lionstudio.domain.conversation import Branch, Message, is_tool_error, tool_of
-from lionstudio.domain.health import HealthVerdict
+from lionstudio.domain.files_touched import FileTouched, list_files_touched
+from lionstudio.domain.health import Evidence, HealthVerdict, classify_health
 from lionstudio.domain.message_text import error_text
 from lionstudio.domain.process import ProcessLook, ProcessRecord
 from lionstudio.domain.session import Session, SessionStatus
@@ -16,8 +17,8 @@ from lionstudio.domain.usage import NO_USAGE, Usage
 from lionstudio.services import health, sessions
 from lionstudio.services.context import Context
 from lionstudio.services.health import look_at_process
-from lionstudio.services.naming import name_in
-from lionstudio.store import audit, branches, processes, progressions, shows, usage
+from lionstudio.services.naming import name_in, names_in
+from lionstudio.store import audit, branches, processes, progressions, shows, teams, usage
 from lionstudio.store import sessions as session_rows
 from lionstudio.store.shows import PlayWithTopic
 from lionstudio.store.transaction import Tx
@@ -53,12 +54,15 @@ class SessionDetail(NamedTuple):
     summary: SessionSummary
     branches: tuple[tuple[Branch, Activity | None], ...]  # each with what it waits for, while the run runs
     tool_errors: tuple[ToolErrors, ...]
+    files: tuple[FileTouched, ...]
+    evidence: Evidence  # that its health was judged by
     usage: dict[str, Usage]
     processes: tuple[tuple[ProcessRecord, ProcessLook], ...]
     plays: tuple[PlayWithTopic, ...]
     parent: Session | None
     children: tuple[Session, ...]
     names: dict[str, str]  # of its parent and its children
+    team_messages: int  # that it wrote
     history: tuple[StatusTransition, ...]
     events: tuple[AdminEvent, ...]  # what operators did to it, newest first
 
@@ -68,14 +72,37 @@ def summarise(ctx: Context, rows: Sequence[Session]) -> list[SessionSummary]:
     with ctx.db.read() as tx:
         verdicts = health.judge_many(ctx, tx, rows)
         used = usage.totals(tx, [session.id for session in rows])
-        return [_summary(tx, session, verdicts[session.id], used.get(session.id, NO_USAGE)) for session in rows]
+        names = names_in(tx, rows)
+        activities = _activities(tx, rows)
+    return [
+        SessionSummary(
+            session,
+            names[session.id],
+            verdicts[session.id],
+            derive_session_state(session, verdicts[session.id]),
+            activities.get(session.id),
+            used.get(session.id, NO_USAGE),
+        )
+        for session in rows
+    ]
+
+
+def _activities(tx: Tx, rows: Iterable[Session]) -> dict[str, Activity | None]:
+    """What those that run are doing."""
+    running = {session.id: session for session in rows if session.status is SessionStatus.RUNNING}
+    if not running:
+        return {}
+    lines, calls = branches.list_in_sessions(tx, running), branches.list_open_calls_in(tx, running)
+    return {id: derive_activity(session, lines.get(id, []), calls.get(id, [])) for id, session in running.items()}
 
 
 def get_detail(ctx: Context, session_id: str) -> SessionDetail:
     """One run in full, its process looked at now; raises SessionNotFound."""
-    session, verdict = health.judge(ctx, session_id)
+    session, evidence = health.look(ctx, session_id)
+    verdict = classify_health(session, evidence, now=ctx.now())
     here = machine.here()
     with ctx.db.read() as tx:
+        tool_messages = progressions.list_tool_messages(tx, session_id)
         used = usage.by_model(tx, session_id)
         open_calls = branches.list_open_calls(tx, session_id)
         is_running = session.status is SessionStatus.RUNNING
@@ -83,12 +110,21 @@ def get_detail(ctx: Context, session_id: str) -> SessionDetail:
         parent = None if parent_id is None else session_rows.find(tx, parent_id)
         children = tuple(session_rows.list_children(tx, session_id, limit=CHILDREN_SHOWN))
         return SessionDetail(
-            summary=_summary(tx, session, verdict, _sum(used.values())),
+            summary=SessionSummary(
+                session,
+                name_in(tx, session),
+                verdict,
+                derive_session_state(session, verdict),
+                _activities(tx, [session]).get(session_id),
+                _sum(used.values()),
+            ),
             branches=tuple(
                 (branch, derive_branch_activity(branch, open_calls) if is_running else None)
                 for branch in branches.list_in_session(tx, session_id)
             ),
-            tool_errors=tuple(group_tool_errors(progressions.list_tool_messages(tx, session_id))),
+            tool_errors=tuple(group_tool_errors(tool_messages)),
+            files=tuple(list_files_touched(tool_messages)),
+            evidence=evidence,
             usage=used,
             processes=tuple(
                 (record, look_at_process(record, here)) for record in processes.list_of_session(tx, session_id)
@@ -97,6 +133,7 @@ def get_detail(ctx: Context, session_id: str) -> SessionDetail:
             parent=parent,
             children=children,
             names={other.id: name_in(tx, other) for other in (parent, *children) if other is not None},
+            team_messages=teams.count_messages_of_session(tx, session_id),
             history=tuple(audit.list_transitions(tx, "session", session_id)),
             events=tuple(audit.list_events(tx, target_id=session_id, before=None, limit=EVENTS_SHOWN)),
         )
@@ -129,15 +166,6 @@ def read_stretch(ctx: Context, session_id: str, *, after: int, limit: int) -> St
         found = progressions.list_in_session(tx, session_id, after=after, limit=limit)
         places = progressions.list_places(tx, session_id, after=after, limit=limit)
     return Stretch(tuple(found), {id: tuple(branch for branch, _ in places.get(id, ())) for id in places})
-
-
-def _summary(tx: Tx, session: Session, verdict: HealthVerdict, used: Usage) -> SessionSummary:
-    activity = None
-    if session.status is SessionStatus.RUNNING:
-        own, calls = branches.list_in_session(tx, session.id), branches.list_open_calls(tx, session.id)
-        activity = derive_activity(session, own, calls)
-    state = derive_session_state(session, verdict)
-    return SessionSummary(session, name_in(tx, session), verdict, state, activity, used)
 
 
 def _sum(parts: Iterable[Usage]) -> Usage:

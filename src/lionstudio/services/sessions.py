@@ -7,9 +7,9 @@ from lionstudio.domain.audit import StatusTransition
 from lionstudio.domain.change import Topic
 from lionstudio.domain.conversation import Branch, Line
 from lionstudio.domain.drafts import require_exit_code
-from lionstudio.domain.errors import Ambiguous, InvalidRequest, SessionNotFound
+from lionstudio.domain.errors import AlreadyExists, Ambiguous, InvalidRequest, SessionNotFound
 from lionstudio.domain.phrases import first_words, format_duration
-from lionstudio.domain.process import ProcessRecord
+from lionstudio.domain.process import UNKNOWN_PID, Place, ProcessRecord, ProcessRole
 from lionstudio.domain.reasons import reason_for_exit, require_reason_code
 from lionstudio.domain.session import (
     RUN_ACTOR,
@@ -93,7 +93,8 @@ def start_session(ctx: Context, draft: SessionDraft, process: ProcessRecord | No
         progressions.add_head(tx, session.progression_id, created_at=started_at)
         sessions.insert(tx, session)
         progressions.add_head(tx, branch.progression_id, created_at=started_at)
-        branches.insert(tx, branch)
+        if not branches.insert(tx, branch):
+            raise AlreadyExists(f"Another run has a branch {branch.id!r}.", hint="Choose another id for the branch.")
         if process is not None:
             processes.put(tx, process)
         keep_history(
@@ -155,6 +156,20 @@ def beat(ctx: Context, session_id: str, role: str) -> None:
     """A sign of life from a process that nobody here can look at. It is no news."""
     with ctx.db.write() as tx:
         processes.beat(tx, session_id, role, at=ctx.now())
+
+
+def beat_from_afar(ctx: Context, session_id: str, role: ProcessRole) -> float:
+    """A sign of life that came over the network; when it was written down. Raises SessionNotFound.
+
+    It may come from a process that was never recorded: then all that is known of it is that it beats.
+    """
+    now = ctx.now()
+    with ctx.db.write() as tx:
+        get(tx, session_id)
+        if not processes.beat(tx, session_id, role, at=now):
+            unseen = ProcessRecord(session_id, role, Place(None, None, None), pid=UNKNOWN_PID, heartbeat_at=now)
+            processes.put(tx, unseen)
+    return now
 
 
 def put_process(ctx: Context, process: ProcessRecord) -> None:

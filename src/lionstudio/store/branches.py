@@ -1,8 +1,10 @@
 """Branches: lines of messages, forks, and what each of them is doing."""
 
+from collections.abc import Iterable
+
 from lionstudio.domain.conversation import Branch, MessageKind, OpenCall
 from lionstudio.store.dialect import Row
-from lionstudio.store.encoding import json_out, optional_json_in, texts_in
+from lionstudio.store.encoding import IDS, ids_in, json_out, optional_json_in, texts_in
 from lionstudio.store.transaction import Tx
 
 SELECT_BRANCH = """
@@ -14,6 +16,7 @@ SELECT_BRANCH = """
 """
 FIND_BRANCH = SELECT_BRANCH + "WHERE branch.id = :branch_id"
 LIST_BRANCHES = SELECT_BRANCH + "WHERE branch.session_id = :session_id ORDER BY branch.created_at, branch.id"
+LIST_OF_MANY = SELECT_BRANCH + f"WHERE branch.session_id IN {IDS} ORDER BY branch.created_at, branch.id"
 INSERT_BRANCH = """
     INSERT INTO branches (
         id, created_at, node_metadata, "user", name, session_id, progression_id, system_msg_id, parent_branch_id,
@@ -49,9 +52,26 @@ def find(tx: Tx, branch_id: str) -> Branch | None:
     return None if row is None else _branch(row)
 
 
+FIND_FIRST = "SELECT id FROM branches WHERE session_id = :session_id ORDER BY created_at, id LIMIT 1"
+
+
+def find_first(tx: Tx, session_id: str) -> str | None:
+    """The branch that a run began with."""
+    found: str | None = tx.value(FIND_FIRST, session_id=session_id)
+    return found
+
+
 def list_in_session(tx: Tx, session_id: str) -> list[Branch]:
     """A session's branches, oldest first."""
     return [_branch(row) for row in tx.all(LIST_BRANCHES, session_id=session_id)]
+
+
+def list_in_sessions(tx: Tx, session_ids: Iterable[str]) -> dict[str, list[Branch]]:
+    """The branches of each of these sessions, oldest first."""
+    found: dict[str, list[Branch]] = {}
+    for row in tx.all(LIST_OF_MANY, ids=ids_in(session_ids)):
+        found.setdefault(row[2], []).append(_branch(row))
+    return found
 
 
 def insert(tx: Tx, branch: Branch) -> bool:
@@ -91,10 +111,10 @@ OPEN_CALL = """
 """
 CLOSE_CALL = "DELETE FROM open_calls WHERE branch_id = :branch_id AND call_id = :call_id"
 CLOSE_CALLS = "DELETE FROM open_calls WHERE branch_id = :branch_id"
-LIST_OPEN_CALLS = """
-    SELECT call.branch_id, call.call_id, call.tool, call.since
+LIST_OPEN_CALLS = f"""
+    SELECT call.branch_id, call.call_id, call.tool, call.since, branch.session_id
       FROM branches AS branch JOIN open_calls AS call ON call.branch_id = branch.id
-     WHERE branch.session_id = :session_id
+     WHERE branch.session_id IN {IDS}
      ORDER BY call.since, call.call_id
 """
 
@@ -118,4 +138,12 @@ def close_calls(tx: Tx, branch_id: str) -> None:
 
 def list_open_calls(tx: Tx, session_id: str) -> list[OpenCall]:
     """Tool calls of a session that have no result yet, longest first."""
-    return [OpenCall(*row) for row in tx.all(LIST_OPEN_CALLS, session_id=session_id)]
+    return list_open_calls_in(tx, [session_id]).get(session_id, [])
+
+
+def list_open_calls_in(tx: Tx, session_ids: Iterable[str]) -> dict[str, list[OpenCall]]:
+    """The same for each of these sessions."""
+    found: dict[str, list[OpenCall]] = {}
+    for *call, session_id in tx.all(LIST_OPEN_CALLS, ids=ids_in(session_ids)):
+        found.setdefault(session_id, []).append(OpenCall(*call))
+    return found

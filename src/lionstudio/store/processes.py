@@ -42,8 +42,9 @@ def put(tx: Tx, process: ProcessRecord) -> None:
 BEAT = "UPDATE session_processes SET heartbeat_at = :at WHERE session_id = :session_id AND role = :role"
 
 
-def beat(tx: Tx, session_id: str, role: str, *, at: float) -> None:
-    tx.run(BEAT, session_id=session_id, role=role, at=at)
+def beat(tx: Tx, session_id: str, role: str, *, at: float) -> bool:
+    """Write down a sign of life; whether such a process is known."""
+    return tx.run(BEAT, session_id=session_id, role=role, at=at) > 0
 
 
 SELECT_PROCESS = """
@@ -51,6 +52,7 @@ SELECT_PROCESS = """
       FROM session_processes
 """
 LIST_OF_SESSION = SELECT_PROCESS + "WHERE session_id = :session_id ORDER BY role"
+FIND_MANY = f"{SELECT_PROCESS} WHERE session_id IN {IDS}"
 
 
 def list_of_session(tx: Tx, session_id: str) -> list[ProcessRecord]:
@@ -61,9 +63,8 @@ def find_many(tx: Tx, session_ids: Sequence[str]) -> dict[str, list[ProcessRecor
     """The processes of these sessions."""
     if not session_ids:
         return {}
-    params = {f"id_{number}": session_id for number, session_id in enumerate(session_ids)}
     found: dict[str, list[ProcessRecord]] = {}
-    for row in tx.all(f"{SELECT_PROCESS} WHERE session_id IN ({', '.join(f':{name}' for name in params)})", **params):
+    for row in tx.all(FIND_MANY, ids=ids_in(session_ids)):
         found.setdefault(row[0], []).append(_process(row))
     return found
 

@@ -1,8 +1,9 @@
 """Order (D1): which messages stand where, in a branch, in a session, and through a fork's ancestors."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from lionstudio.domain.conversation import Line, Message
+from lionstudio.store.encoding import IDS, ids_in
 from lionstudio.store.messages import MESSAGE_COLUMNS, to_message
 from lionstudio.store.transaction import Tx
 
@@ -46,6 +47,32 @@ def enter(tx: Tx, progression_id: str, message_id: str) -> bool:
         return False
     tx.run(ENTER_LAST, progression_id=progression_id, message_id=message_id)
     return True
+
+
+FIND_POSITIONS = f"""
+    SELECT entry.message_id, entry.position
+      FROM sessions AS session JOIN progression_entries AS entry ON entry.progression_id = session.progression_id
+     WHERE session.id = :session_id AND entry.message_id IN {IDS}
+"""
+FIND_POSITION_TOLD = """
+    SELECT max(entry.position)
+      FROM changes AS change
+      JOIN sessions AS session ON session.id = change.session_id
+      JOIN progression_entries AS entry
+        ON entry.message_id = change.entity_id AND entry.progression_id = session.progression_id
+     WHERE change.session_id = :session_id AND change.seq <= :upto AND change.topic = 'message'
+"""
+
+
+def find_positions(tx: Tx, session_id: str, message_ids: Iterable[str]) -> dict[str, int]:
+    """Where messages stand in their session's order; those that stand in none are left out."""
+    rows = tx.all(FIND_POSITIONS, session_id=session_id, ids=ids_in(message_ids))
+    return {row[0]: row[1] for row in rows}
+
+
+def find_position_told(tx: Tx, session_id: str, *, upto: int) -> int:
+    """The last position that the changes up to a number tell of; 0 if they tell of none."""
+    return tx.value(FIND_POSITION_TOLD, session_id=session_id, upto=upto) or 0
 
 
 LIST_HOLDERS = """
@@ -142,6 +169,25 @@ def list_in_session(tx: Tx, session_id: str, *, after: int, limit: int) -> list[
     """A session's messages in the order they were stored, from position `after` + 1."""
     rows = tx.all(READ_SESSION, session_id=session_id, after=after, limit=limit)
     return [to_message(tx, row, row[10]) for row in rows]
+
+
+READ_BEGINNINGS = f"""
+    SELECT {MESSAGE_COLUMNS}, entry.position, session.id
+      FROM sessions AS session
+      JOIN progression_entries AS entry ON entry.progression_id = session.progression_id AND entry.position <= :limit
+      JOIN messages AS message ON message.id = entry.message_id
+      JOIN message_types AS type ON type.type_id = message.lion_class
+     WHERE session.id IN {IDS}
+     ORDER BY session.id, entry.position
+"""
+
+
+def list_beginnings(tx: Tx, session_ids: Iterable[str], *, limit: int) -> dict[str, list[Message]]:
+    """The first messages of each of these sessions."""
+    found: dict[str, list[Message]] = {}
+    for row in tx.all(READ_BEGINNINGS, ids=ids_in(session_ids), limit=limit):
+        found.setdefault(row[11], []).append(to_message(tx, row, row[10]))
+    return found
 
 
 def list_tool_messages(tx: Tx, session_id: str) -> list[Message]:

@@ -1,0 +1,64 @@
+"""Which files a run touched, as far as its tool calls say: read from what tools were asked, never from the disk."""
+
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from lionstudio.domain.conversation import Message, MessageKind, tool_of
+
+PATH_KEYS = ("file_path", "notebook_path", "path", "filename", "file")
+PATH_LENGTH = 1_000  # a longer value is no path
+# What a tool is called, in any runtime, when it changes a file.
+WRITING_WORDS = ("write", "edit", "create", "patch", "replace", "insert", "delete", "save", "append", "move", "rename")
+
+
+class HowTouched(StrEnum):
+    """What was done to a file."""
+
+    READ = "read"
+    WRITTEN = "written"
+
+
+class FileTouched(NamedTuple):
+    """A file, what was done to it at most, and when last."""
+
+    path: str
+    how: HowTouched
+    times: int
+    last_at: float
+    last_message_id: str
+
+
+def list_files_touched(messages: Iterable[Message]) -> list[FileTouched]:
+    """The files that tool calls name: written ones first, then by when they were last touched."""
+    found: dict[str, FileTouched] = {}
+    for message in messages:
+        if message.kind is not MessageKind.TOOL_CALL:
+            continue
+        how = _how(tool_of(message.content))
+        for path in _paths(message.content):
+            before = found.get(path)
+            written = how is HowTouched.WRITTEN or (before is not None and before.how is HowTouched.WRITTEN)
+            found[path] = FileTouched(
+                path,
+                HowTouched.WRITTEN if written else HowTouched.READ,
+                1 if before is None else before.times + 1,
+                message.created_at,
+                message.id,
+            )
+    return sorted(found.values(), key=lambda file: (file.how is HowTouched.READ, -file.last_at, file.path))
+
+
+def _how(tool: str | None) -> HowTouched:
+    name = (tool or "").lower()
+    return HowTouched.WRITTEN if any(word in name for word in WRITING_WORDS) else HowTouched.READ
+
+
+def _paths(content: Any) -> Iterable[str]:
+    arguments = content.get("arguments") if isinstance(content, Mapping) else None
+    if isinstance(arguments, Mapping):
+        for key in PATH_KEYS:
+            value = arguments.get(key)
+            if isinstance(value, str) and 0 < len(value) <= PATH_LENGTH and "\n" not in value:
+                yield value
+                return

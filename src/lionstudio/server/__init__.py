@@ -1,0 +1,1 @@
+"""FRONT DOOR: HTTP. Translate requests to use cases; every rule is below."""

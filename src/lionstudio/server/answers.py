@@ -1,0 +1,65 @@
+"""How answers are written: as JSON, once, with a tag by which a client knows that it has them already."""
+
+import hashlib
+import inspect
+from collections.abc import Callable, Coroutine
+from functools import wraps
+from typing import Any
+
+from fastapi import Request, Response
+from fastapi.routing import APIRoute
+from pydantic import BaseModel
+from pydantic_core import PydanticSerializationError
+
+from lionstudio.domain.json_text import to_json
+
+TAG_BYTES = 12
+
+
+def answer(model: BaseModel, status: int = 200) -> Response:
+    """A model as the body of an answer."""
+    return Response(json_of(model), status, media_type="application/json")
+
+
+def json_of(model: BaseModel) -> str:
+    """A model as JSON. Text from agents may hold half a character, which only an escape can carry."""
+    try:
+        return model.model_dump_json()
+    except PydanticSerializationError:
+        return to_json(model.model_dump())
+
+
+class Route(APIRoute):
+    """A route whose model is written as it is: FastAPI would check every field of ours a second time."""
+
+    def __init__(self, path: str, endpoint: Callable[..., Any], **settings: Any) -> None:
+        status = settings.get("status_code") or 200
+        super().__init__(path, _written(endpoint, status), **settings)
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+
+        async def tagged(request: Request) -> Response:
+            response = await handle(request)
+            if request.method != "GET" or response.status_code != 200 or type(response) is not Response:
+                return response
+            tag = f'"{hashlib.blake2b(response.body, digest_size=TAG_BYTES).hexdigest()}"'
+            if tag in request.headers.get("if-none-match", ""):
+                return Response(status_code=304, headers={"ETag": tag})
+            response.headers["ETag"] = tag
+            return response
+
+        return tagged
+
+
+def _written(endpoint: Callable[..., Any], status: int) -> Callable[..., Any]:
+    """The endpoint, with its model written down. It keeps its annotations, which the API is described by."""
+    if inspect.iscoroutinefunction(endpoint):
+        return endpoint  # only streams are
+
+    @wraps(endpoint)
+    def writing(*args: Any, **kwargs: Any) -> Any:
+        result = endpoint(*args, **kwargs)
+        return answer(result, status) if isinstance(result, BaseModel) else result
+
+    return writing

@@ -1,0 +1,57 @@
+"""The application: its routes, its guard, and what it opens when it starts."""
+
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+from fastapi import APIRouter, FastAPI
+from fastapi.routing import APIRoute
+from starlette.exceptions import HTTPException
+
+from lionstudio.server import errors
+from lionstudio.server.guard import Door, Guard
+from lionstudio.server.routes import login, runs, system
+from lionstudio.server.studio import open_studio
+from lionstudio.settings import Settings
+from lionstudio.version import __version__
+
+ROUTERS: tuple[APIRouter, ...] = (system.router, runs.router)
+
+
+def create_app(settings: Settings, door: Door | None = None, *, now: Callable[[], float] = time.time) -> FastAPI:
+    """The server for one database, as it is seen through one door."""
+
+    door = door or Door()
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        async with open_studio(settings, now) as studio:
+            app.state.studio = studio
+            yield
+
+    app = FastAPI(
+        title="Lion Studio",
+        version=__version__,
+        summary="The flight recorder and control tower for people who run many AI agents.",
+        lifespan=lifespan,
+        openapi_url="/api/openapi.json",
+        docs_url=None,  # its page would load scripts from elsewhere
+        redoc_url=None,
+        generate_unique_id_function=_operation_id,
+        responses={code: {"model": errors.ErrorBody} for code in (404, 409, 422, 503)},
+    )
+    errors.install(app)
+    for router in ROUTERS:
+        app.include_router(router, prefix="/api")
+    app.include_router(login.make_router(door))
+    app.add_api_route("/api/{rest:path}", _nothing_here, methods=["GET"], include_in_schema=False)
+    app.add_middleware(Guard, door=door)
+    return app
+
+
+def _operation_id(route: APIRoute) -> str:
+    return route.name  # the function's own name, which clients get as theirs
+
+
+def _nothing_here(rest: str) -> None:
+    raise HTTPException(404)

@@ -1,0 +1,40 @@
+"""What routes ask for: the database, who acts, and the parts of the studio that live as long as the server."""
+
+from typing import Annotated
+
+from fastapi import Depends, Header, Request
+
+from lionstudio.server.studio import Studio
+from lionstudio.services.context import Context
+from lionstudio.settings import Settings
+
+ACTOR = "admin"  # who acts, where nobody gave a name
+ACTOR_LENGTH = 100
+
+
+def get_studio(request: Request) -> Studio:
+    studio: Studio = request.app.state.studio
+    return studio
+
+
+def get_context(request: Request) -> Context:
+    return get_studio(request).ctx
+
+
+def get_settings(request: Request) -> Settings:
+    return get_studio(request).settings
+
+
+def get_actor(
+    x_lionstudio_actor: Annotated[
+        str | None, Header(max_length=ACTOR_LENGTH, description="who acts, for the audit log (default: admin)")
+    ] = None,
+) -> str:
+    name = " ".join((x_lionstudio_actor or "").split())
+    return name if name.isprintable() and name else ACTOR
+
+
+StudioDep = Annotated[Studio, Depends(get_studio)]
+Ctx = Annotated[Context, Depends(get_context)]
+SettingsDep = Annotated[Settings, Depends(get_settings)]
+Actor = Annotated[str, Depends(get_actor)]

@@ -1,0 +1,134 @@
+"""One shape for every error: `{"code", "message", "hint"}`, with the status that its family has."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+
+from lionstudio.domain.errors import Conflict, Error, Invalid, NotFound, Refused, Unauthorized, Unavailable
+
+STATUS_BY_FAMILY: Mapping[type[Error], int] = {
+    Invalid: 422,
+    NotFound: 404,
+    Conflict: 409,
+    Unauthorized: 401,
+    Unavailable: 503,
+}
+BODY_LIMIT = 16 * 1024 * 1024
+BODY_SECONDS = 30.0  # in which the next part of a body has to come
+RETRY_AFTER = "1"  # seconds, for those who meet a busy database
+SHOWN_PROBLEMS = 5  # of a body with many wrong fields
+
+logger = logging.getLogger("lionstudio.server")
+
+
+class Refusal(BaseModel):
+    """Why one of several runs cannot be changed."""
+
+    session_id: str
+    code: str
+    message: str
+    hint: str | None
+
+
+class ErrorBody(BaseModel):
+    """What happened and why, and what to do next."""
+
+    code: str
+    message: str
+    hint: str | None
+    refusals: list[Refusal] | None = None
+
+
+def error_response(
+    status: int,
+    code: str,
+    message: str,
+    hint: str | None = None,
+    *,
+    headers: Mapping[str, str] | None = None,
+    **more: Any,
+) -> JSONResponse:
+    """An answer that says what happened, why, and what to do next."""
+    return JSONResponse({"code": code, "message": message, "hint": hint, **more}, status, headers)
+
+
+def install(app: FastAPI) -> None:
+    """Let every error of this application leave in the one shape."""
+    app.add_exception_handler(Error, _tell_error)
+    app.add_exception_handler(RequestValidationError, _tell_wrong_fields)
+    app.add_exception_handler(HTTPException, _tell_http_error)
+    app.add_exception_handler(Exception, _tell_surprise)
+
+
+def status_of(error: Error) -> int:
+    return next((status for family, status in STATUS_BY_FAMILY.items() if isinstance(error, family)), 500)
+
+
+async def _tell_error(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, Error)
+    more: dict[str, Any] = {}
+    if isinstance(error, Refused):
+        more["refusals"] = [
+            {"session_id": id, "code": why.code, "message": why.message, "hint": why.hint}
+            for id, why in error.refusals.items()
+        ]
+    headers = {"Retry-After": RETRY_AFTER} if isinstance(error, Unavailable) else None
+    return error_response(status_of(error), error.code, error.message, error.hint, headers=headers, **more)
+
+
+async def _tell_wrong_fields(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)
+    problems = error.errors()
+    if any(problem["type"] == "json_invalid" for problem in problems):
+        return error_response(422, "invalid_json", "The body is not JSON.", "Send one JSON value.")
+    sentences = [_sentence(problem) for problem in problems[:SHOWN_PROBLEMS]]
+    if len(problems) > SHOWN_PROBLEMS:
+        sentences.append(f"And {len(problems) - SHOWN_PROBLEMS} more.")
+    return error_response(422, "invalid_request", " ".join(sentences), "Every field is described in /api/openapi.json.")
+
+
+def _sentence(problem: Mapping[str, Any]) -> str:
+    where: Sequence[Any] = problem["loc"]
+    field = ".".join(str(part) for part in where[1:]) or str(where[0])
+    message = str(problem["msg"])
+    return f"{field}: {message[:1].lower()}{message[1:]}."
+
+
+# What the web's own errors are called and mean here: code, sentence, what to do.
+HTTP_ERRORS: Mapping[int, tuple[str, str, str]] = {
+    404: ("not_found", "There is nothing at this address.", "Every address is in /api/openapi.json."),
+    405: ("method_not_allowed", "This cannot be done at this address.", "Every address is in /api/openapi.json."),
+    408: ("body_too_slow", f"Nothing came for {BODY_SECONDS:.0f} seconds.", "Send the request again."),
+    413: (
+        "body_too_large",
+        f"A body may have {BODY_LIMIT // (1024 * 1024)} MiB at most.",
+        "Send fewer messages at once, or shorter ones.",
+    ),
+}
+
+
+def http_error(status: int, detail: str = "", headers: Mapping[str, str] | None = None) -> JSONResponse:
+    """The answer for an error of the web's own."""
+    code, sentence, hint = HTTP_ERRORS.get(status, ("http_error", detail, None))
+    if status in {408, 413}:
+        headers = {**(headers or {}), "Connection": "close"}  # the rest of the body is not read
+    return error_response(status, code, sentence, hint, headers=headers)
+
+
+async def _tell_http_error(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    return http_error(error.status_code, str(error.detail), error.headers)
+
+
+async def _tell_surprise(request: Request, error: Exception) -> JSONResponse:
+    """What nobody foresaw: the log has the whole of it, the client only that it happened."""
+    logger.error("%s %s failed", request.method, request.url.path, exc_info=error)
+    return error_response(
+        500, "internal_error", "Something went wrong inside the server.", "Its log says what; please report it."
+    )

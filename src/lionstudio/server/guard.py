@@ -1,0 +1,219 @@
+"""Who may come in, and how much they may bring: checked before any route is looked for.
+
+A web page of someone else's can make a browser send requests to an address on this machine. It cannot choose the Host
+and Origin headers, so those decide; and it cannot send JSON without being asked first, which we never allow.
+"""
+
+import asyncio
+import hashlib
+import hmac
+import ipaddress
+from collections.abc import Iterable, Mapping
+from http.cookies import CookieError, SimpleCookie
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from fastapi import HTTPException
+from fastapi.responses import RedirectResponse, Response
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from lionstudio.server.errors import BODY_LIMIT, BODY_SECONDS, error_response, http_error
+
+COOKIE = "lionstudio"
+OPEN_PATHS = frozenset({"/login", "/favicon.ico"})  # for those who have no token yet
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+HEADERS: Mapping[str, str] = {
+    "Content-Security-Policy": (
+        "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; object-src 'none'; "
+        "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+
+class Door(NamedTuple):
+    """Where the server listens, under which names it is known, and the token it wants to see."""
+
+    host: str = "127.0.0.1"
+    names: frozenset[str] = frozenset()
+    token: str | None = None
+
+    @property
+    def is_local(self) -> bool:
+        return is_loopback(self.host)
+
+    def knows(self, name: str) -> bool:
+        """Whether a request may be meant for a host of this name. An address cannot be made to point elsewhere."""
+        if name in LOOPBACK_NAMES or name in self.names or name == self.host:
+            return True
+        return not self.is_local and _is_address(name)
+
+    def opens_for(self, token: str) -> bool:
+        return self.token is None or hmac.compare_digest(token.encode(), self.token.encode())
+
+    @property
+    def cookie(self) -> str:
+        """What a browser keeps instead of the token, which it could be read from."""
+        return hmac.digest((self.token or "").encode(), b"lionstudio cookie", hashlib.sha256).hex()
+
+    def opens_for_cookie(self, cookie: str) -> bool:
+        return self.token is None or hmac.compare_digest(cookie.encode(), self.cookie.encode())
+
+
+def is_loopback(host: str) -> bool:
+    return host == "localhost" or (_is_address(host) and ipaddress.ip_address(host).is_loopback)
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+class Guard:
+    """Stands before the application."""
+
+    def __init__(self, app: ASGIApp, door: Door) -> None:
+        self._app = app
+        self._door = door
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        send = _with_headers(send)
+        refused = self._refuse(scope)
+        if refused is not None:
+            await refused(scope, receive, send)
+            return
+        await self._app(scope, _Body(receive).receive, send)
+
+    def _refuse(self, scope: Scope) -> Response | None:
+        headers = Headers(scope=scope)
+        method, path = scope["method"], scope["path"]
+        host = _host_of(f"//{headers.get('host', '')}")
+        if host is None or not self._door.knows(host):
+            return error_response(
+                403,
+                "host_not_allowed",
+                "This server is not known under the name that was asked for.",
+                "Use its address, or start it with --allow-host NAME.",
+            )
+        if method not in SAFE_METHODS and _is_cross_site(headers):
+            return error_response(
+                403, "cross_site", "Another site may not change anything here.", "Send the request from the studio."
+            )
+        if not self._is_known(headers) and path not in OPEN_PATHS:
+            return _ask_who(headers, method, path)
+        return _refuse_body(headers, method, path)
+
+    def _is_known(self, headers: Headers) -> bool:
+        if self._door.token is None:
+            return True
+        scheme, _, token = headers.get("authorization", "").partition(" ")
+        if scheme.lower() == "bearer" and self._door.opens_for(token.strip()):
+            return True
+        return any(self._door.opens_for_cookie(cookie) for cookie in _cookies(headers.getlist("cookie")))
+
+
+def _host_of(url: str) -> str | None:
+    try:
+        return urlsplit(url).hostname
+    except ValueError:
+        return None
+
+
+def _is_cross_site(headers: Headers) -> bool:
+    if headers.get("sec-fetch-site") == "cross-site":
+        return True
+    origin = headers.get("origin")
+    if origin is None:
+        return False  # no browser, or none that we have to fear
+    try:
+        return urlsplit(origin).netloc.lower() != headers.get("host", "").lower()
+    except ValueError:
+        return True
+
+
+def _cookies(lines: Iterable[str]) -> list[str]:
+    found = []
+    for line in lines:
+        try:
+            jar = SimpleCookie(line)
+        except CookieError:
+            continue
+        if COOKIE in jar:
+            found.append(jar[COOKIE].value)
+    return found
+
+
+def _ask_who(headers: Headers, method: str, path: str) -> Response:
+    if method == "GET" and not path.startswith("/api/") and "text/html" in headers.get("accept", ""):
+        return RedirectResponse("/login", 303)
+    return error_response(
+        401,
+        "unauthorized",
+        "This server wants to know who asks.",
+        "Send the header Authorization: Bearer TOKEN, or open /login in a browser.",
+        headers={"WWW-Authenticate": "Bearer"},
+    )
+
+
+def _refuse_body(headers: Headers, method: str, path: str) -> Response | None:
+    """What the head of a request alone says about its body."""
+    length = headers.get("content-length", "0")
+    if length.isascii() and length.isdecimal() and int(length) > BODY_LIMIT:
+        return http_error(413)
+    has_body = length != "0" or "transfer-encoding" in headers
+    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+    if method not in SAFE_METHODS and path.startswith("/api/") and has_body and kind != "application/json":
+        return error_response(
+            415,
+            "unsupported_media_type",
+            f"The body is {kind or 'of no known kind'}, and JSON is wanted.",
+            "Send the header Content-Type: application/json.",
+        )
+    return None
+
+
+class _Body:
+    """A body that is counted while it is read."""
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self._length = 0
+        self._is_whole = False
+
+    async def receive(self) -> Message:
+        if self._is_whole:
+            return await self._receive()  # the reader waits to be told that the other side has gone
+        try:
+            async with asyncio.timeout(BODY_SECONDS):
+                message = await self._receive()
+        except TimeoutError:
+            raise HTTPException(408) from None
+        self._length += len(message.get("body", b""))
+        self._is_whole = not message.get("more_body", False)
+        if self._length > BODY_LIMIT:
+            raise HTTPException(413)
+        return message
+
+
+def _with_headers(send: Send) -> Send:
+    async def sent(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in HEADERS.items():
+                headers.setdefault(name, value)
+            headers.setdefault("Cache-Control", "no-cache")
+        await send(message)
+
+    return sent

@@ -1,0 +1,186 @@
+"""Server-sent events: one follower of the change feed for the whole process, and as many streams as there are readers.
+
+The follower only wakes streams. Each stream keeps its own place and reads on from there when its reader has taken what
+it was sent, so that a slow reader costs a place and nothing more, and never holds up a writer or another reader.
+"""
+
+import asyncio
+import logging
+import threading
+from bisect import bisect_right
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import aclosing, contextmanager, suppress
+
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import StreamingResponse
+from starlette.types import Message, Receive, Scope, Send
+
+from lionstudio.domain.change import Change
+from lionstudio.domain.errors import Error, Unavailable
+from lionstudio.services.change_feed import ChangeFeed, News, newest_number, read_changes
+from lionstudio.services.context import Context
+
+BEAT_EVERY = 5.0  # seconds, so that a reader knows that the line is up
+REMEMBERED = 10_000  # changes that a stream need not read from the database again
+STREAMS_AT_ONCE = 1_000
+STUCK_AFTER = 60.0  # seconds in which a reader takes nothing at all
+TRY_AGAIN_AFTER = 1.0  # seconds, when the feed could not be read
+
+logger = logging.getLogger("lionstudio.server")
+
+
+class TooManyStreams(Unavailable):
+    """As many streams are open as this server allows."""
+
+    code = "too_many_streams"
+    hint = "Close other tabs or clients, then try again."
+
+
+class Ear:
+    """What one stream waits with: it is woken by news about one session, or by any."""
+
+    def __init__(self) -> None:
+        self._woken = asyncio.Event()
+
+    def clear(self) -> None:
+        """Before reading, so that what is committed meanwhile wakes again."""
+        self._woken.clear()
+
+    def wake(self) -> None:
+        self._woken.set()
+
+    async def wait(self) -> bool:
+        """Until there is news, or it is time for a sign of life; whether there is news."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(BEAT_EVERY):
+                await self._woken.wait()
+        return self._woken.is_set()
+
+
+class LiveFeed:
+    """Follows the change feed in a thread of its own and wakes whoever waits for news."""
+
+    def __init__(self, ctx: Context) -> None:
+        self._ctx = ctx
+        self._loop = asyncio.get_running_loop()
+        self._recent: list[Change] = []
+        self._reaches_back_to = 0  # every change after this one is in `_recent`
+        self.newest = 0
+        self._ears: dict[str | None, set[Ear]] = {}
+        self._stopped = threading.Event()
+        self._feed = ChangeFeed(ctx)
+        self._thread = threading.Thread(target=self._follow, name="live-feed", daemon=True)
+        self.closing = False
+        self.count = 0
+        self.problem: str | None = None  # why the feed cannot be read now
+
+    async def start(self) -> None:
+        self.newest = self._reaches_back_to = await run_in_threadpool(newest_number, self._ctx)
+        self._thread.start()
+
+    def close_streams(self) -> None:
+        """End every stream in good order; their readers come back with their last number."""
+        self.closing = True
+        for ear in [ear for ears in self._ears.values() for ear in ears]:
+            ear.wake()
+
+    async def stop(self) -> None:
+        self._stopped.set()
+        self._feed.stop()
+        await run_in_threadpool(self._thread.join, 5)
+        self._feed.close()
+
+    @contextmanager
+    def listen(self, session_id: str | None = None) -> Iterator[Ear]:
+        """An ear for news about one session, or about everything; raises TooManyStreams."""
+        if self.count >= STREAMS_AT_ONCE:
+            raise TooManyStreams(f"{STREAMS_AT_ONCE:,} streams are open.")
+        ear = Ear()
+        ears = self._ears.setdefault(session_id, set())
+        ears.add(ear)
+        self.count += 1
+        try:
+            yield ear
+        finally:
+            self.count -= 1
+            ears.discard(ear)
+            if not ears and self._ears.get(session_id) is ears:
+                del self._ears[session_id]
+
+    async def read(self, after: int) -> News:
+        """What came after a number: from memory where it reaches back so far, else from the database."""
+        if self._reaches_back_to <= after <= self.newest:
+            begin = bisect_right(self._recent, after, key=lambda change: change.seq)
+            return News(tuple(self._recent[begin:]), self.newest)
+        return await run_in_threadpool(read_changes, self._ctx, after)
+
+    def _follow(self) -> None:
+        """The thread: it goes on, whatever happens to the database."""
+        cursor = self.newest
+        while not self._stopped.is_set():
+            try:
+                for news in self._feed.follow_in_batches(cursor):
+                    cursor = news.cursor
+                    self._post(lambda news=news: self._take(news))  # type: ignore[misc]  # mypy knows no defaults here
+            except Error as error:
+                self._post(lambda text=str(error): self._fail(text))  # type: ignore[misc]
+                self._stopped.wait(TRY_AGAIN_AFTER)
+                self._feed.close()
+                self._feed = ChangeFeed(self._ctx)
+
+    def _post(self, call: Callable[[], None]) -> None:
+        with suppress(RuntimeError):  # the loop is closed: nobody listens any more
+            self._loop.call_soon_threadsafe(call)
+
+    def _take(self, news: News) -> None:
+        self.problem = None
+        if news.reload:
+            self._recent.clear()
+            self._reaches_back_to = news.cursor
+        self._recent += news.changes
+        self.newest = news.cursor
+        if len(self._recent) > 2 * REMEMBERED:
+            forgotten = self._recent[-REMEMBERED - 1]
+            self._reaches_back_to = forgotten.seq
+            del self._recent[:-REMEMBERED]
+        woken = {None, *(change.session_id for change in news.changes)}
+        for name in self._ears if news.reload else woken:
+            for ear in self._ears.get(name, ()):
+                ear.wake()
+
+    def _fail(self, problem: str) -> None:
+        if self.problem is None:
+            logger.warning("the live feed cannot be read: %s", problem)
+        self.problem = problem
+
+
+def event(name: str, data: str, id: str | None = None) -> bytes:
+    """One event as it goes over the wire. `data` is JSON, which has no line breaks of its own."""
+    head = "" if id is None else f"id: {id}\n"
+    return f"{head}event: {name}\ndata: {data}\n\n".encode()
+
+
+BEAT = b": beat\n\n"
+
+
+class EventStream(StreamingResponse):
+    """A stream of events. A reader that takes nothing at all for a while is let go."""
+
+    media_type = "text/event-stream"
+
+    def __init__(self, events: AsyncGenerator[bytes]) -> None:
+        self._events = events
+        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+        super().__init__(events, headers=headers)
+
+    async def stream_response(self, send: Send) -> None:
+        async def send_in_time(message: Message) -> None:
+            async with asyncio.timeout(STUCK_AFTER):
+                await send(message)
+
+        async with aclosing(self._events):  # what it holds is given back at once, not when it is collected
+            await super().stream_response(send_in_time)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        with suppress(TimeoutError):
+            await super().__call__(scope, receive, send)

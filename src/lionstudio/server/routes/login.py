@@ -1,0 +1,66 @@
+"""Letting a browser in: the token is typed once, and a cookie that no script can read stands for it."""
+
+import time
+from collections import deque
+from html import escape
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+
+from lionstudio.server.guard import COOKIE, Door
+
+TRIES, TRIES_SECONDS = 10, 60.0  # wrong tokens that are looked at within a while, from whomever they come
+FORM_LIMIT = 4_096
+
+PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>Lion Studio</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<style>
+  :root {{ color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif }}
+  body {{ display: grid; place-items: center; min-height: 90vh; margin: 0 }}
+  form {{ display: grid; gap: .75rem; width: min(22rem, 90vw) }}
+  input, button {{ font: inherit; padding: .5rem .75rem }}
+  p {{ margin: 0 }}
+</style></head><body><form method="post" action="/login">
+<h1>Lion Studio</h1><p>{sentence}</p>
+<label for="token">Token</label>
+<input id="token" name="token" type="password" autocomplete="current-password" required autofocus>
+<button>Open the studio</button></form></body></html>"""
+ASK = "The token was chosen when this server was started."
+
+
+def make_router(door: Door) -> APIRouter:
+    """The page that asks for the token, and what takes it."""
+    router = APIRouter(include_in_schema=False)
+    wrong: deque[float] = deque(maxlen=TRIES)
+
+    @router.get("/login")
+    def ask_for_token() -> Response:
+        return RedirectResponse("/", 303) if door.token is None else _page(ASK)
+
+    @router.post("/login")
+    async def take_token(request: Request) -> Response:
+        now = time.monotonic()
+        if len(wrong) == TRIES and now - wrong[0] < TRIES_SECONDS:
+            return _page("Too many wrong tokens. Try again in a minute.", 429)
+        token = _token_in(await request.body())
+        if not door.opens_for(token):
+            wrong.append(now)
+            return _page("That is not the token. Look where this server was started.", 401)
+        answer = RedirectResponse("/", 303)
+        is_https = request.url.scheme == "https"
+        answer.set_cookie(COOKIE, door.cookie, httponly=True, samesite="strict", secure=is_https)
+        return answer
+
+    return router
+
+
+def _token_in(body: bytes) -> str:
+    from urllib.parse import parse_qs
+
+    fields = parse_qs(body[:FORM_LIMIT].decode("utf-8", "replace"))
+    return fields.get("token", [""])[0]
+
+
+def _page(sentence: str, status: int = 200) -> HTMLResponse:
+    return HTMLResponse(PAGE.format(sentence=escape(sentence)), status)

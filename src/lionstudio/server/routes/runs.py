@@ -1,0 +1,243 @@
+"""Runs: list them, look at one, follow it, and record one over HTTP from any language."""
+
+from collections.abc import AsyncGenerator, Mapping
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, Path, Query, Response
+from fastapi.concurrency import run_in_threadpool
+
+from lionstudio.domain.conversation import Line
+from lionstudio.domain.errors import SessionNotFound
+from lionstudio.domain.health import Health
+from lionstudio.domain.json_text import to_json
+from lionstudio.domain.process import Place, ProcessRecord, ProcessRole
+from lionstudio.domain.session import InvocationKind, SessionStatus, SourceKind, status_from_exit_code
+from lionstudio.domain.session_list import LARGEST_TIME, PAGE_LIMIT, SessionFilter, Sort, View
+from lionstudio.server.answers import Route, answer, json_of
+from lionstudio.server.dependencies import Ctx, StudioDep
+from lionstudio.server.live import BEAT, EventStream, LiveFeed, event
+from lionstudio.server.routes.system import STREAM, After, LastEventId
+from lionstudio.server.schemas.messages import MessageIn, MessageOut, Stored
+from lionstudio.server.schemas.page import Page
+from lionstudio.server.schemas.runs import (
+    Beaten,
+    BranchIn,
+    BranchOut,
+    FinishIn,
+    HeartbeatIn,
+    ProcessIn,
+    SessionFull,
+    SessionIn,
+    SessionRow,
+    Started,
+    Transition,
+)
+from lionstudio.services import branches, messages, runs, sessions
+from lionstudio.services.context import Context
+from lionstudio.services.session_list import list_sessions as list_page
+from lionstudio.services.session_stream import SessionStream, parse_cursor
+
+router = APIRouter(route_class=Route, prefix="/sessions", tags=["runs"])
+
+MESSAGES_AT_ONCE = 1_000
+LARGEST_POSITION = 2**53
+SessionId = Annotated[str, Path(max_length=200)]
+Words = Annotated[str | None, Query(max_length=4_000)]
+Limit = Annotated[int, Query(ge=1, le=PAGE_LIMIT)]
+
+
+@router.get("")
+def list_sessions(
+    ctx: Ctx,
+    status: SessionStatus | None = None,
+    kind: InvocationKind | None = None,
+    source: SourceKind | None = None,
+    health: Health | None = None,
+    agent: Words = None,
+    playbook: Words = None,
+    show: Words = None,
+    since: Annotated[
+        float | None, Query(ge=-LARGEST_TIME, le=LARGEST_TIME, description="created since then, in unix seconds")
+    ] = None,
+    search: Annotated[
+        str | None, Query(max_length=4_000, description="beginnings of words in id, name, agent, playbook or show")
+    ] = None,
+    view: View | None = None,
+    sort: Sort = Sort.ACTIVE,
+    cursor: Annotated[str | None, Query(max_length=1_000, description="next_cursor of the page before")] = None,
+    limit: Limit = 100,
+) -> Page[SessionRow]:
+    """Runs, those that run first, then the newest."""
+    wanted = SessionFilter(status, kind, source, health, agent, playbook, show, since, search, view)
+    page = list_page(ctx, wanted, sort=sort, cursor=cursor, limit=limit)
+    items = [SessionRow.of(summary) for summary in runs.summarise(ctx, page.items)]
+    return Page(items=items, next_cursor=page.next_cursor)
+
+
+@router.get("/{session_id}")
+def get_session(ctx: Ctx, session_id: SessionId) -> SessionFull:
+    """One run in full; its process is looked at now."""
+    return SessionFull.full(runs.get_detail(ctx, session_id))
+
+
+@router.get("/{session_id}/messages")
+def list_messages(
+    ctx: Ctx,
+    session_id: SessionId,
+    branch: Annotated[str | None, Query(max_length=200, description="only this branch, with what it inherited")] = None,
+    after: Annotated[int, Query(ge=0, le=LARGEST_POSITION, description="the position of the last one you have")] = 0,
+    limit: Annotated[int, Query(ge=1, le=MESSAGES_AT_ONCE)] = 200,
+) -> Page[MessageOut]:
+    """What was said, in the order it was stored."""
+    if branch is None:
+        stretch = runs.read_stretch(ctx, session_id, after=after, limit=limit)
+        items = [MessageOut.of(one, stretch.branch_ids.get(one.id, ())) for one in stretch.messages]
+    else:
+        items = [
+            MessageOut.of(one) for one in messages.list_messages(ctx, session_id, branch, after=after, limit=limit)
+        ]
+    following = str(items[-1].position) if len(items) == limit else None
+    return Page.model_construct(items=items, next_cursor=following)
+
+
+@router.get("/{session_id}/history")
+def list_history(ctx: Ctx, session_id: SessionId) -> Page[Transition]:
+    """Every status it had, who changed it and why, oldest first. It outlives the run itself."""
+    history = sessions.list_history(ctx, session_id)
+    if not history:
+        sessions.get_session(ctx, session_id)  # raises SessionNotFound
+    return Page(items=[Transition.of(step) for step in history])
+
+
+@router.get("/{session_id}/stream", response_class=EventStream, responses=STREAM)
+async def stream_session(
+    studio: StudioDep, session_id: SessionId, last_event_id: LastEventId = None, after: After = None
+) -> EventStream:
+    """Every message of a run and every new one, then its state when that changes, and `done` when it has ended."""
+    stream = SessionStream(studio.ctx, session_id, parse_cursor(last_event_id or after))
+    await run_in_threadpool(sessions.get_session, studio.ctx, session_id)  # raises SessionNotFound
+    return EventStream(_events(studio.live, studio.ctx, stream, session_id))
+
+
+async def _events(live: LiveFeed, ctx: Context, stream: SessionStream, session_id: str) -> AsyncGenerator[bytes]:
+    state_is_due = True
+    with live.listen(session_id) as ear:
+        while not live.closing:
+            ear.clear()
+            try:
+                page = await run_in_threadpool(stream.read)
+            except SessionNotFound:
+                yield event("done", to_json({"status": None, "deleted": True}, what="event"))
+                return
+            if page.reload:
+                yield event("reload", "{}")
+            if page.items:
+                yield b"".join(
+                    event(
+                        "message",
+                        f'{{"message":{json_of(MessageOut.of(one.message, one.branch_ids))}}}',
+                        one.cursor,
+                    )
+                    for one in page.items
+                )
+            state_is_due = state_is_due or page.has_other_news
+            if not page.is_all:
+                continue
+            if state_is_due:
+                yield event("state", await run_in_threadpool(_state, ctx, session_id))
+                state_is_due = False
+            if page.session.status is not SessionStatus.RUNNING:
+                yield event("done", to_json({"status": page.session.status, "deleted": False}, what="event"))
+                return
+            if not await ear.wait():
+                yield BEAT
+
+
+def _state(ctx: Context, session_id: str) -> str:
+    found = runs.summarise(ctx, [sessions.get_session(ctx, session_id)])
+    return f'{{"session":{json_of(SessionRow.of(found[0]))}}}'
+
+
+@router.post("", status_code=201, response_model=Started, responses={200: {"model": Started}})
+def start_session(ctx: Ctx, body: SessionIn) -> Response:
+    """Begin a run. Answered when it is stored; announcing the same id again changes nothing and answers 200."""
+    line = Line(body.id or ctx.new_id(), body.branch_id or ctx.new_id(), ctx.new_id(), ctx.new_id())
+    draft = sessions.SessionDraft(
+        line=line,
+        name=body.name,
+        kind=body.kind,
+        user=body.user,
+        agent=body.agent,
+        playbook=body.playbook,
+        show_topic=body.show_topic,
+        show_play=body.show_play,
+        artifacts_path=body.artifacts_path,
+        parent_session_id=body.parent_session_id,
+        branch_name=body.branch_name or "main",
+        node_metadata=body.node_metadata,
+        branch_metadata=_with_model(None, body.model),
+        started_at=body.started_at,
+    )
+    session = sessions.start_session(ctx, draft, _process(line.session_id, body.process))
+    is_new = session.progression_id == line.session_progression_id
+    first = branches.list_branches(ctx, session.id)[0]
+    return answer(Started(id=session.id, branch_id=first.id, status=session.status), 201 if is_new else 200)
+
+
+def _process(session_id: str, told: ProcessIn | None) -> ProcessRecord | None:
+    if told is None:
+        return None
+    place = Place(told.host, told.boot_id, told.pid_namespace)
+    return ProcessRecord(
+        session_id, ProcessRole.AGENT, place, told.pid, start_time=told.start_time, command=told.command
+    )
+
+
+def _with_model(metadata: Mapping[str, Any] | None, model: str | None) -> Mapping[str, Any] | None:
+    return metadata if model is None else {**(metadata or {}), "model": model}
+
+
+@router.post("/{session_id}/messages", status_code=201)
+def append_messages(
+    ctx: Ctx,
+    session_id: SessionId,
+    body: Annotated[
+        MessageIn | Annotated[list[MessageIn], Body(max_length=MESSAGES_AT_ONCE)],
+        Body(description="one message, or a list of them that is stored as a whole or not at all"),
+    ],
+) -> Stored:
+    """Store messages. Answered when they are on disk; sending one again, with its id, stores it once."""
+    said = body if isinstance(body, list) else [body]
+    return Stored(ids=messages.append_to_session(ctx, session_id, [(one.branch_id, one.draft()) for one in said]))
+
+
+@router.post("/{session_id}/branches", status_code=201)
+def create_branch(ctx: Ctx, session_id: SessionId, body: BranchIn) -> BranchOut:
+    """Begin a branch, or fork one."""
+    session = sessions.get_session(ctx, session_id)
+    line = Line(session.id, body.id or ctx.new_id(), session.progression_id, ctx.new_id())
+    draft = branches.BranchDraft(
+        line=line,
+        name=body.name,
+        parent_branch_id=body.parent_branch_id,
+        forked_at_ord=body.at,
+        node_metadata=_with_model(body.node_metadata, body.model),
+    )
+    return BranchOut.of(branches.create_branch(ctx, draft))
+
+
+@router.post("/{session_id}/finish")
+def finish_session(ctx: Ctx, session_id: SessionId, body: FinishIn) -> SessionRow:
+    """End a run as it ended itself. One that an operator has ended keeps the operator's status."""
+    status = body.status
+    if status is None:
+        status = status_from_exit_code(body.exit_code or 0)
+    session = sessions.finish_session(ctx, session_id, status, exit_code=body.exit_code, sentence=body.sentence)
+    return SessionRow.of(runs.summarise(ctx, [session])[0])
+
+
+@router.post("/{session_id}/heartbeat")
+def beat(ctx: Ctx, session_id: SessionId, body: HeartbeatIn | None = None) -> Beaten:
+    """Say that the run's process lives, where nobody here can look at it."""
+    role = ProcessRole.RECORDER if body is None else body.role
+    return Beaten(at=sessions.beat_from_afar(ctx, session_id, role))

@@ -1,0 +1,1 @@
+"""What goes over the wire, one file per noun; the same names as the routes."""

@@ -1,0 +1,406 @@
+"""Runs: a row of a list, one in full, and what recorders of any language send in."""
+
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+from lionstudio.domain.activity import Activity, ActivityKind
+from lionstudio.domain.audit import StatusTransition
+from lionstudio.domain.chain import state_chain
+from lionstudio.domain.conversation import Branch
+from lionstudio.domain.files_touched import FileTouched, HowTouched
+from lionstudio.domain.health import HEALTH_ACTIONS, Evidence, Health, OperatorAction
+from lionstudio.domain.process import ProcessLook, ProcessRecord, ProcessRole, ProcessState
+from lionstudio.domain.session import InvocationKind, Session, SessionStatus, SourceKind
+from lionstudio.domain.usage import Usage
+from lionstudio.server.schemas.messages import Id, Name, Seconds
+from lionstudio.server.schemas.states import StateOut
+from lionstudio.services.branches import history_length
+from lionstudio.services.runs import SessionDetail, SessionSummary, ToolErrors
+
+FILES_SHOWN = 500
+
+
+class UsageOut(BaseModel):
+    """Tokens by kind, and what they cost where that was said."""
+
+    input_tokens: int
+    cache_read_tokens: int
+    cache_write_tokens: int
+    output_tokens: int
+    reasoning_tokens: int
+    cost_usd: float | None
+
+    @classmethod
+    def of(cls, usage: Usage) -> Self:
+        return cls(**usage._asdict())
+
+
+class ActivityOut(BaseModel):
+    """What a running run waits for, and since when (D5)."""
+
+    kind: ActivityKind
+    tool: str | None
+    since: float | None
+    branch_id: str | None
+
+    @classmethod
+    def of(cls, activity: Activity) -> Self:
+        return cls(kind=activity.kind, tool=activity.tool, since=activity.since, branch_id=activity.branch_id)
+
+
+class Provenance(BaseModel):
+    """Where a run came from."""
+
+    source: SourceKind | None
+    kind: InvocationKind | None
+    agent: str | None
+    playbook: str | None
+    show: str | None
+    play: str | None
+    parent: str | None
+
+
+class SessionRow(BaseModel):
+    """A run as lists show it."""
+
+    id: str
+    name: str | None
+    display_name: str
+    status: SessionStatus | None = Field(description="null for a legacy run, which predates the vocabulary")
+    effective_health: Health
+    chain: list[str] = Field(description="the state in words, most telling first")
+    state: StateOut
+    activity: ActivityOut | None
+    created_at: float
+    updated_at: float
+    started_at: float | None
+    ended_at: float | None
+    last_message_at: float | None
+    message_count: int
+    branch_count: int
+    duration_ms: float | None = Field(description="null while it runs")
+    usage: UsageOut
+    provenance: Provenance
+
+    @classmethod
+    def of(cls, summary: SessionSummary) -> Self:
+        return cls(**_row(summary))
+
+
+def _row(summary: SessionSummary, *, tool_errors: int = 0) -> dict[str, Any]:
+    session = summary.session
+    return {
+        "id": session.id,
+        "name": session.name,
+        "display_name": summary.display_name,
+        "status": session.status,
+        "effective_health": summary.verdict.health,
+        "chain": list(state_chain(session, summary.verdict, tool_errors=tool_errors)),
+        "state": StateOut.of(summary.state),
+        "activity": None if summary.activity is None else ActivityOut.of(summary.activity),
+        "created_at": session.created_at,
+        "updated_at": session.updated_at,
+        "started_at": session.started_at,
+        "ended_at": session.ended_at,
+        "last_message_at": session.last_message_at,
+        "message_count": session.message_count,
+        "branch_count": session.branch_count,
+        "duration_ms": session.duration_ms,
+        "usage": UsageOut.of(summary.usage),
+        "provenance": Provenance(
+            source=session.source_kind,
+            kind=session.invocation_kind,
+            agent=session.agent_name,
+            playbook=session.playbook_name,
+            show=session.show_topic,
+            play=session.show_play_name,
+            parent=session.parent_session_id,
+        ),
+    }
+
+
+class BranchOut(BaseModel):
+    """A line of messages; a fork begins with part of its parent's."""
+
+    id: str
+    name: str | None
+    created_at: float
+    parent_branch_id: str | None
+    forked_at: int | None = Field(description="how many messages of the parent's history it begins with")
+    message_count: int = Field(description="its own messages")
+    history_length: int = Field(description="with those it inherited")
+    system_msg_id: str | None
+    last_at: float | None
+    activity: ActivityOut | None
+
+    @classmethod
+    def of(cls, branch: Branch, activity: Activity | None = None) -> Self:
+        return cls(
+            id=branch.id,
+            name=branch.name,
+            created_at=branch.created_at,
+            parent_branch_id=branch.parent_branch_id,
+            forked_at=branch.forked_at_ord,
+            message_count=branch.message_count,
+            history_length=history_length(branch),
+            system_msg_id=branch.system_msg_id,
+            last_at=branch.last_at,
+            activity=None if activity is None else ActivityOut.of(activity),
+        )
+
+
+class EvidenceOut(BaseModel):
+    """What was seen of a run, just now. Null: nobody could look."""
+
+    observed_at: float | None
+    process: ProcessState
+    process_sentence: str
+    heartbeat_at: float | None
+    has_artifacts: bool | None
+    stale_locks: list[str]
+    temp_files: list[str]
+
+    @classmethod
+    def of(cls, evidence: Evidence) -> Self:
+        return cls(
+            observed_at=evidence.observed_at,
+            process=evidence.process.state,
+            process_sentence=evidence.process.sentence,
+            heartbeat_at=evidence.heartbeat_at,
+            has_artifacts=evidence.has_artifacts,
+            stale_locks=list(evidence.stale_locks),
+            temp_files=list(evidence.temp_files),
+        )
+
+
+class ProcessOut(BaseModel):
+    """A process of a run: as it was recorded, and as it was seen just now."""
+
+    role: ProcessRole
+    host: str | None
+    pid: int
+    command: str | None
+    heartbeat_at: float | None
+    state: ProcessState
+    sentence: str
+
+    @classmethod
+    def of(cls, record: ProcessRecord, look: ProcessLook) -> Self:
+        return cls(
+            role=record.role,
+            host=record.place.host,
+            pid=record.pid,
+            command=record.command,
+            heartbeat_at=record.heartbeat_at,
+            state=look.state,
+            sentence=look.sentence,
+        )
+
+
+class ToolErrorsOut(BaseModel):
+    """Times that one tool failed in the same way."""
+
+    tool: str | None
+    sentence: str
+    times: int
+    last_at: float
+    last_message_id: str
+
+    @classmethod
+    def of(cls, errors: ToolErrors) -> Self:
+        return cls(**errors._asdict())
+
+
+class FileOut(BaseModel):
+    """A file that tool calls name."""
+
+    path: str
+    how: HowTouched
+    times: int
+    last_at: float
+    last_message_id: str
+
+    @classmethod
+    def of(cls, file: FileTouched) -> Self:
+        return cls(**file._asdict())
+
+
+class OtherRun(BaseModel):
+    """A run that this one started, or was started by."""
+
+    id: str
+    display_name: str
+    status: SessionStatus | None
+
+    @classmethod
+    def of(cls, session: Session, names: dict[str, str]) -> Self:
+        return cls(id=session.id, display_name=names[session.id], status=session.status)
+
+
+class SourcePlay(BaseModel):
+    """The play that a run was made for (R78)."""
+
+    topic: str
+    play: str
+    status: str
+    attempt: int
+
+
+class Transition(BaseModel):
+    """One step in the life of a thing, as it was written down then."""
+
+    at: float
+    from_status: str | None
+    to_status: str | None = Field(description="null: it was deleted")
+    actor: str
+    reason_code: str | None
+    sentence: str | None
+    evidence: dict[str, Any] | None
+
+    @classmethod
+    def of(cls, step: StatusTransition) -> Self:
+        return cls(
+            at=step.at,
+            from_status=step.from_status,
+            to_status=step.to_status,
+            actor=step.actor,
+            reason_code=step.reason_code,
+            sentence=step.sentence,
+            evidence=None if step.evidence is None else dict(step.evidence),
+        )
+
+
+class SessionFull(SessionRow):
+    """One run in full."""
+
+    user: str | None
+    exit_code: int | None
+    ended_by: str | None
+    end_reason: str | None
+    messages_lost: int
+    artifacts_path: str | None
+    node_metadata: dict[str, Any] | None
+    actions: list[OperatorAction] = Field(description="what an operator is offered for it")
+    evidence: EvidenceOut
+    processes: list[ProcessOut]
+    branches: list[BranchOut]
+    tool_errors: list[ToolErrorsOut]
+    files: list[FileOut]
+    files_left_out: int
+    usage_by_model: dict[str, UsageOut]
+    plays: list[SourcePlay]
+    parent: OtherRun | None
+    children: list[OtherRun]
+    team_messages: int = Field(description="how many it wrote to its teams; see /team-messages")
+
+    @classmethod
+    def full(cls, detail: SessionDetail) -> Self:
+        summary = detail.summary
+        session = summary.session
+        return cls(
+            **_row(summary, tool_errors=sum(errors.times for errors in detail.tool_errors)),
+            user=session.user,
+            exit_code=session.exit_code,
+            ended_by=session.end_actor,
+            end_reason=session.end_reason,
+            messages_lost=session.messages_lost,
+            artifacts_path=session.artifacts_path,
+            node_metadata=None if session.node_metadata is None else dict(session.node_metadata),
+            actions=list(HEALTH_ACTIONS[summary.verdict.health]),
+            evidence=EvidenceOut.of(detail.evidence),
+            processes=[ProcessOut.of(record, look) for record, look in detail.processes],
+            branches=[BranchOut.of(branch, activity) for branch, activity in detail.branches],
+            tool_errors=[ToolErrorsOut.of(errors) for errors in detail.tool_errors],
+            files=[FileOut.of(file) for file in detail.files[:FILES_SHOWN]],
+            files_left_out=max(0, len(detail.files) - FILES_SHOWN),
+            usage_by_model={model: UsageOut.of(used) for model, used in detail.usage.items()},
+            plays=[
+                SourcePlay(topic=topic, play=play.name, status=play.status, attempt=play.attempt)
+                for topic, play in detail.plays
+            ],
+            parent=None if detail.parent is None else OtherRun.of(detail.parent, detail.names),
+            children=[OtherRun.of(child, detail.names) for child in detail.children],
+            team_messages=detail.team_messages,
+        )
+
+
+class ProcessIn(BaseModel):
+    """Which process does the work of a run, so that those on its machine can see whether it lives."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    host: Name | None = None
+    boot_id: Name | None = None
+    pid_namespace: Name | None = None
+    pid: int = Field(ge=1, lt=2**31)
+    start_time: float | None = Field(None, allow_inf_nan=False, description="clock ticks since boot")
+    command: Name | None = None
+
+
+class SessionIn(BaseModel):
+    """A run that begins. Announcing the same id again changes nothing."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    id: Id | None = None
+    name: Name | None = None
+    kind: InvocationKind | None = None
+    agent: Name | None = None
+    playbook: Name | None = None
+    model: Name | None = None
+    user: Name | None = None
+    show_topic: Name | None = None
+    show_play: Name | None = None
+    artifacts_path: Name | None = None
+    parent_session_id: Id | None = None
+    branch_id: Id | None = Field(None, description="of the branch that every run begins with")
+    branch_name: Name | None = None
+    started_at: Seconds | None = None
+    node_metadata: dict[str, JsonValue] | None = None
+    process: ProcessIn | None = None
+
+
+class Started(BaseModel):
+    """A run that has begun, and the branch that its messages go to."""
+
+    id: str
+    branch_id: str
+    status: SessionStatus | None
+
+
+class BranchIn(BaseModel):
+    """A branch that begins, or forks from another. Announcing the same id again changes nothing."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    id: Id | None = None
+    name: Name | None = None
+    model: Name | None = None
+    parent_branch_id: Id | None = None
+    at: int | None = Field(None, ge=0, le=2**53, description="how much of its parent it keeps (default: all)")
+    node_metadata: dict[str, JsonValue] | None = None
+
+
+class FinishIn(BaseModel):
+    """How a run ended. The exit code alone is enough; with neither it completed."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    status: SessionStatus | None = None
+    exit_code: int | None = Field(None, ge=-(2**31), lt=2**31)
+    sentence: Name | None = Field(None, description="why, for people")
+
+
+class HeartbeatIn(BaseModel):
+    """A sign of life from a process that nobody here can look at."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    role: ProcessRole = ProcessRole.RECORDER
+
+
+class Beaten(BaseModel):
+    """The sign of life was written down at this time."""
+
+    at: float

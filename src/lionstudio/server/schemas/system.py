@@ -1,0 +1,12 @@
+"""What the server says of itself."""
+
+from pydantic import BaseModel
+
+
+class Ready(BaseModel):
+    """The server answers, and how long it has done so."""
+
+    version: str
+    started_at: float
+    streams: int
+    feed_problem: str | None  # why live news does not come now

@@ -1,0 +1,131 @@
+"""Who may come in, and how much they may bring."""
+
+import json
+
+import pytest
+from starlette.testclient import TestClient
+
+from lionstudio.domain.errors import InvalidRequest
+from lionstudio.server.guard import BODY_LIMIT
+from lionstudio.server.serving import require_door
+
+READY = "/api/ready"
+
+
+def test_the_server_is_ready(client: TestClient) -> None:
+    answer = client.get(READY)
+    assert answer.status_code == 200
+    assert answer.json()["feed_problem"] is None
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:8765", "localhost:8765", "[::1]:8765", "localhost"])
+def test_this_machine_is_known_under_its_own_names(client: TestClient, host: str) -> None:
+    assert client.get(READY, headers={"Host": host}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "127.0.0.1.evil.example", "192.0.2.1", "[", "localhost:x@evil.example"]
+)
+def test_a_name_that_was_made_to_point_here_is_refused(client: TestClient, host: str) -> None:
+    answer = client.get(READY, headers={"Host": host})
+    assert answer.status_code == 403
+    assert answer.json()["code"] == "host_not_allowed"
+    assert "--allow-host" in answer.json()["hint"]
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "https://evil.example"},
+        {"Origin": "null"},
+        {"Origin": "http://127.0.0.1:9999"},
+        {"Sec-Fetch-Site": "cross-site"},
+    ],
+)
+def test_another_site_changes_nothing(client: TestClient, headers: dict[str, str]) -> None:
+    answer = client.post("/api/sessions", json={}, headers=headers)
+    assert answer.status_code == 403
+    assert answer.json()["code"] == "cross_site"
+
+
+def test_a_body_that_is_not_json_is_refused_by_its_kind(client: TestClient) -> None:
+    for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", ""):
+        answer = client.post("/api/sessions", content=b"{}", headers={"Content-Type": kind})
+        assert answer.status_code == 415, kind
+        assert answer.json()["hint"] == "Send the header Content-Type: application/json."
+
+
+def test_a_body_of_more_than_16_mib_is_refused(client: TestClient) -> None:
+    answer = client.post("/api/sessions", content=b" " * (BODY_LIMIT + 1), headers={"Content-Type": "application/json"})
+    assert answer.status_code == 413
+    assert answer.json()["code"] == "body_too_large"
+
+
+def test_a_body_that_does_not_say_how_long_it_is_is_counted(client: TestClient) -> None:
+    part = b" " * (1024 * 1024)
+    answer = client.post(
+        "/api/sessions", content=(part for _ in range(17)), headers={"Content-Type": "application/json"}
+    )
+    assert answer.status_code == 413
+
+
+def test_answers_carry_safe_headers(client: TestClient) -> None:
+    headers = client.get(READY).headers
+    assert "script-src" not in headers["content-security-policy"]  # so default-src 'self' holds for scripts
+    assert headers["content-security-policy"].startswith("default-src 'self';")
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["x-frame-options"] == "DENY"
+    assert client.get("/nowhere").headers["x-frame-options"] == "DENY"
+
+
+def test_an_unknown_address_says_so_in_the_one_shape(client: TestClient) -> None:
+    for path in ("/api/nothing", "/api/sessions/../../etc/passwd"):
+        answer = client.get(path, headers={"Accept": "text/html"})
+        assert answer.status_code == 404
+        assert set(json.loads(answer.content)) == {"code", "message", "hint"}
+
+
+def test_without_a_token_only_this_machine_may_come_in() -> None:
+    with pytest.raises(InvalidRequest, match="needs a token") as caught:
+        require_door("0.0.0.0", frozenset(), None)
+    assert "LIONAGI_TOKEN" in str(caught.value.hint)
+    assert require_door("127.0.0.1", frozenset(), None).token is None
+    assert require_door("0.0.0.0", frozenset(), "secret").token == "secret"
+
+
+class TestToken:
+    def test_without_it_nobody_comes_in(self, guarded: TestClient) -> None:
+        answer = guarded.get(READY)
+        assert answer.status_code == 401
+        assert answer.json()["code"] == "unauthorized"
+        assert answer.headers["www-authenticate"] == "Bearer"
+
+    @pytest.mark.parametrize("header", ["Bearer wrong", "Bearer", "Basic secret", "secret", "Bearer s\u00e9cret"])
+    def test_a_wrong_one_is_no_better(self, guarded: TestClient, header: str) -> None:
+        assert guarded.get(READY, headers={"Authorization": header.encode()}).status_code == 401
+
+    def test_with_it_programs_come_in(self, guarded: TestClient) -> None:
+        assert guarded.get(READY, headers={"Authorization": "Bearer secret"}).status_code == 200
+
+    def test_a_browser_is_sent_to_the_page_that_asks(self, guarded: TestClient) -> None:
+        answer = guarded.get("/", headers={"Accept": "text/html"}, follow_redirects=False)
+        assert (answer.status_code, answer.headers["location"]) == (303, "/login")
+        assert "Token" in guarded.get("/login").text
+
+    def test_a_browser_gets_a_cookie_that_is_not_the_token(self, guarded: TestClient) -> None:
+        answer = guarded.post("/login", data={"token": "secret"}, follow_redirects=False)
+        cookie = answer.headers["set-cookie"]
+        assert "HttpOnly" in cookie
+        assert "SameSite=strict" in cookie
+        assert "secret" not in cookie
+        assert guarded.get(READY).status_code == 200  # the client keeps it
+
+    def test_a_wrong_token_is_not_let_in_and_not_for_ever(self, guarded: TestClient) -> None:
+        codes = [guarded.post("/login", data={"token": f"wrong{n}"}).status_code for n in range(12)]
+        assert codes == [401] * 10 + [429] * 2
+        assert guarded.post("/login", data={"token": "secret"}, follow_redirects=False).status_code == 429
+
+    def test_names_need_to_be_known_and_addresses_do_not(self, guarded: TestClient) -> None:
+        headers = {"Authorization": "Bearer secret"}
+        assert guarded.get(READY, headers={**headers, "Host": "studio.example"}).status_code == 200
+        assert guarded.get(READY, headers={**headers, "Host": "evil.example"}).status_code == 403
