@@ -24,6 +24,7 @@ from lionstudio.domain.session import SessionStatus
 from lionstudio.services import admin, health, interventions, messages, sessions
 from lionstudio.services.context import Context
 from lionstudio.services.interventions import Intervention
+from lionstudio.services.refusing import MOST_AT_ONCE
 from lionstudio.store import changes
 from tests.factories import NOW, Clock, line_of, start_run, user_says
 
@@ -350,6 +351,72 @@ def test_a_run_that_finishes_later_keeps_the_status_of_the_operator(ctx: Context
         "run.ended.late_report",
         {"reported": "completed", "exit_code": 0},
     )
+
+
+def test_a_stale_and_a_healthy_run_together_stay_as_they_are_and_the_healthy_one_says_why(ctx: Context):
+    start_dead_run(ctx, "stale")
+    start_run(ctx, "healthy")
+    before = everything(ctx, "stale", "healthy")
+    for dry_run in (True, False):
+        with pytest.raises(Refused, match="1 of 2 runs cannot be ended by hand, so none was changed") as caught:
+            transition(ctx, "stale", "healthy", dry_run=dry_run)
+        (refused,) = caught.value.refusals.items()
+        assert (refused[0], refused[1].code) == ("healthy", "session_is_healthy")
+        assert "The run healthy is healthy" in refused[1].message and refused[1].hint is not None
+        assert caught.value.hint == "Leave these out: healthy"
+    assert everything(ctx, "stale", "healthy") == before
+
+
+@pytest.mark.parametrize("more", [{}, {"force": True, "note": "I am sure"}], ids=["plainly", "with force"])
+def test_a_run_that_spoke_ten_seconds_ago_and_recorded_no_process_cannot_be_failed(
+    ctx: Context, clock: Clock, more: dict[str, Any]
+):
+    start_run(ctx)
+    clock.pass_seconds(30 * HOUR)
+    messages.append_message(ctx, line_of("run-1"), user_says("still at it"))
+    clock.pass_seconds(10)
+    before = everything(ctx)
+    with pytest.raises(SessionIsHealthy, match="is healthy"):
+        transition(ctx, **more)
+    assert everything(ctx) == before
+
+
+def test_a_clock_that_jumps_ahead_ends_no_run_whose_process_lives(
+    ctx: Context, clock: Clock, child: subprocess.Popen[bytes]
+):
+    start_run(ctx, kind="agent")
+    record_process(ctx, "run-1", child.pid)
+    clock.pass_seconds(365 * 24 * HOUR)
+    with pytest.raises(ProcessIsAlive):
+        transition(ctx)
+
+
+def test_a_clock_that_jumps_back_ends_no_run_that_may_live(ctx: Context, clock: Clock):
+    start_run(ctx, kind="agent")
+    messages.append_message(ctx, line_of("run-1"), user_says("go"))
+    clock.pass_seconds(-365 * 24 * HOUR)
+    with pytest.raises(SessionIsHealthy):
+        transition(ctx)
+
+
+def test_a_dead_run_that_spoke_by_a_clock_ahead_of_ours_is_ended_and_did_not_write_after_its_end(
+    ctx: Context, clock: Clock
+):
+    start_dead_run(ctx)
+    clock.pass_seconds(-5 * HOUR)
+    (done,) = transition(ctx)
+    assert (done.session.status, done.session.ended_at) == (SessionStatus.FAILED, NOW)
+    assert "run.health.wrote_after_end" not in [reason.code for reason in health.judge(ctx, "run-1")[1].reasons]
+    assert [step.to_status for step in sessions.list_history(ctx, "run-1")] == ["running", "failed"]
+    assert admin.list_events(ctx)[0].created_at == NOW - 5 * HOUR
+    clock.pass_seconds(6 * HOUR)
+    messages.append_message(ctx, line_of("run-1"), user_says("I am still here"))
+    assert "run.health.wrote_after_end" in [reason.code for reason in health.judge(ctx, "run-1")[1].reasons]
+
+
+def test_more_runs_than_one_act_may_take_are_refused(ctx: Context):
+    with pytest.raises(InvalidRequest, match="too many"):
+        transition(ctx, *(f"run-{number}" for number in range(MOST_AT_ONCE + 1)))
 
 
 def test_failing_what_is_stale_takes_only_runs_whose_process_is_confirmed_dead(

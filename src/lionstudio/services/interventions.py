@@ -14,7 +14,7 @@ from lionstudio.domain.errors import (
     SessionIsHealthy,
     Unavailable,
 )
-from lionstudio.domain.health import Evidence, Health, HealthVerdict, classify_health
+from lionstudio.domain.health import Evidence, Health, HealthVerdict, classify_health, last_activity_at
 from lionstudio.domain.process import ProcessState
 from lionstudio.domain.session import ADMIN_TARGETS, RUN_ACTOR, Session, SessionStatus, require_move
 from lionstudio.domain.session_list import PAGE_LIMIT, SessionFilter
@@ -168,12 +168,16 @@ def _require_dead(session: Session, evidence: Evidence, order: _Order, *, now: f
 
 def _end(ctx: Context, tx: Tx, session: Session, verdict: HealthVerdict, order: _Order) -> Intervention:
     now, before = ctx.now(), _running(session)
-    session_rows.end(tx, session.id, status=order.to, at=now, exit_code=None, actor=order.actor, reason=REASON_CODE)
+    # Two clocks differ, and clocks jump back. What the run said before it was ended must not look late (D6).
+    ended_at = max(now, last_activity_at(session))
+    session_rows.end(
+        tx, session.id, status=order.to, at=ended_at, exit_code=None, actor=order.actor, reason=REASON_CODE
+    )
     facts = _facts(verdict)
     sentence = order.reason if order.note is None else f"{order.reason} ({order.note})"
     keep_history(
         ctx, tx, "session", session.id,
-        before=before, after=order.to, at=now, actor=order.actor, reason=REASON_CODE, sentence=sentence, evidence=facts,
+        before=before, after=order.to, at=ended_at, actor=order.actor, reason=REASON_CODE, sentence=sentence, evidence=facts,
     )  # fmt: skip
     event = add_event(
         ctx,

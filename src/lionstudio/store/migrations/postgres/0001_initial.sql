@@ -89,7 +89,7 @@ CREATE INDEX ix_sessions__playbook_name ON sessions (playbook_name, is_running, 
 CREATE INDEX ix_sessions__agent_name ON sessions (agent_name, is_running, created_at, id) WHERE agent_name IS NOT NULL;
 CREATE INDEX ix_sessions__show_topic ON sessions (show_topic, is_running, created_at, id) WHERE show_topic IS NOT NULL;
 -- In the order of lists by end; with all that the dashboard says about the runs of the last day.
-CREATE INDEX ix_sessions__ended_at ON sessions (ended_at, id, status, started_at, created_at) WHERE ended_at IS NOT NULL;
+CREATE INDEX ix_sessions__ended_at ON sessions (ended_at, id, status, started_at) WHERE ended_at IS NOT NULL;
 -- What the last day brought, for the views of that name; with all that is needed to choose the newest among them.
 CREATE INDEX ix_sessions__failed ON sessions (status, ended_at, created_at, id) WHERE status IN ('failed', 'timed_out');
 CREATE INDEX ix_sessions__over_60m ON sessions (ended_at, started_at, created_at, id)
@@ -289,6 +289,7 @@ CREATE TABLE admin_events (
 );
 CREATE INDEX ix_admin_events__created_at ON admin_events (created_at, id);
 CREATE INDEX ix_admin_events__action ON admin_events (action, created_at, id);
+CREATE INDEX ix_admin_events__actor ON admin_events (actor, created_at, id);
 CREATE INDEX ix_admin_events__target_id ON admin_events (target_id, created_at) WHERE target_id IS NOT NULL;
 
 CREATE TABLE status_transitions (
