@@ -128,6 +128,17 @@ def test_what_writes_says_that_the_place_is_read_only(place: ReadOnlyPlace, word
     assert f"may only be read: {place.why}." in answer.stderr.splitlines()[-1]
 
 
+def test_the_doctor_shows_what_it_cannot_keep(place: ReadOnlyPlace) -> None:
+    code = "import lionstudio, sys; lionstudio.record('left', db=sys.argv[1]).start()"
+    subprocess.run([sys.executable, "-c", code, str(place.path)], check=True)
+    place.close()
+    answer = place.li("state", "doctor")
+    assert (answer.returncode, "left" in answer.stdout) == (0, True)
+    assert answer.stderr == (
+        f"The database {place.path} may only be read: {place.why}. What is new here is shown, and not kept for lists.\n"
+    )
+
+
 def test_a_database_that_cannot_be_made_there_says_so(place: ReadOnlyPlace, tmp_path: Path) -> None:
     (tmp_path / "runs").mkdir()
     place.close()

@@ -6,6 +6,7 @@ from lionstudio.cli.command import Call, WrongUsage
 from lionstudio.cli.operator import operator
 from lionstudio.cli.output import Cell, Column
 from lionstudio.doctor.scan import Scan, scan
+from lionstudio.domain.errors import DatabaseReadOnly
 from lionstudio.domain.health import Health
 from lionstudio.domain.phrases import count_of, format_duration
 from lionstudio.services.examination import Examined
@@ -27,7 +28,7 @@ def doctor(call: Call) -> int:
     """Look at every run that runs (R133 with --transition-stale)."""
     if call.args.dry_run and not call.args.transition_stale:
         raise WrongUsage("--dry-run belongs to --transition-stale.", hint="Without that the doctor changes no status.")
-    found = scan(call.ctx, keep=not call.args.dry_run)
+    found = _scan(call)
     if call.out.as_json:
         names = names_of(call.ctx, (one.session for one in found.examined))
         for one in found.examined:
@@ -36,6 +37,15 @@ def doctor(call: Call) -> int:
     else:
         _print_scan(call, found)
     return _transition(call) if call.args.transition_stale else 0
+
+
+def _scan(call: Call) -> Scan:
+    """Look, and keep what is new for lists where that is possible: who may only read can see all of it."""
+    try:
+        return scan(call.ctx, keep=not call.args.dry_run)
+    except DatabaseReadOnly as error:
+        call.out.say(f"{error.message} What is new here is shown, and not kept for lists.")
+        return scan(call.ctx, keep=False)
 
 
 def _print_scan(call: Call, found: Scan) -> None:
