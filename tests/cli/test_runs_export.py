@@ -31,6 +31,7 @@ def test_runs_are_written_as_lines(li: Li, ctx: Context) -> None:
 def test_a_file_holds_the_same_and_only_its_owner_reads_it(li: Li, ctx: Context, tmp_path: Path) -> None:
     fill(ctx)
     file = tmp_path / "out" / "runs.jsonl"
+    file.parent.mkdir()
     answer = li("runs", "export", "one", "two", "--output", str(file))
     assert (answer.code, answer.out, answer.err) == (0, "", f"2 runs are in {file}.\n")
     assert file.read_text() == li("runs", "export", "one", "two").out
@@ -60,10 +61,10 @@ def test_a_run_that_is_not_there_leaves_no_file(li: Li, ctx: Context, tmp_path: 
 def test_a_place_that_cannot_be_written_is_refused(li: Li, ctx: Context, tmp_path: Path) -> None:
     fill(ctx)
     (tmp_path / "file").touch()
-    for place in (tmp_path / "file" / "runs.jsonl", tmp_path):
+    for place, blamed in ((tmp_path / "file" / "runs.jsonl", tmp_path / "file"), (tmp_path, tmp_path)):
         answer = li("runs", "export", "one", "--output", str(place))
         assert (answer.code, answer.out) == (1, "")
-        assert str(place) in answer.err
+        assert str(blamed) in answer.err
         assert len(answer.err.splitlines()) == 1
 
 
