@@ -40,7 +40,7 @@ class Command(NamedTuple):
 
     @property
     def words(self) -> str:
-        return f"li {self.group} {self.name}"
+        return f"li {self.group} {self.name}".rstrip()  # some commands are one word
 
 
 class Call:

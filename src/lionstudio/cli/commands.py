@@ -7,6 +7,7 @@ from typing import Any
 from lionstudio.cli.command import Command, Option
 
 GROUPS: Mapping[str, str] = {
+    "studio": "Serve the studio to browsers and programs.",
     "runs": "See runs and act on them.",
     "state": "Bring past runs in, and look after the database.",
     "team": "Let agents and people write to each other.",
@@ -67,6 +68,22 @@ VACUUM = (
 
 _TABLE: Iterable[tuple[str, str, str, tuple[Option, ...], str]] = (
     # what people type, the function that does it, what it does, its options, more about it
+    (
+        "studio",
+        "serve.studio",
+        "Serve the studio and its HTTP API until Ctrl-C.",
+        (
+            _option("--host", metavar="ADDRESS", default="127.0.0.1", help="where to listen (default: 127.0.0.1)"),
+            _option(
+                "--port", type=int, metavar="N", default=8765, help="the port, or the next free one (default: 8765)"
+            ),
+            _option("--allow-host", metavar="NAME", action="append", help="a name that this machine is known under"),
+            _option("--token-file", metavar="FILE", help="a file with the token, instead of LIONAGI_TOKEN"),
+            _flag("--open", "open it in a browser"),
+        ),
+        "Only this machine can reach it, unless --host says otherwise, and then a token is needed: clients send\n"
+        "Authorization: Bearer TOKEN, browsers are asked for it once.",
+    ),
     (
         "runs ls",
         "runs.ls",
@@ -365,7 +382,7 @@ _TABLE: Iterable[tuple[str, str, str, tuple[Option, ...], str]] = (
 
 
 def find_commands(group: str) -> dict[str, Command]:
-    """The commands that begin with this word, by their second one."""
+    """The commands that begin with this word, by their second one; a command of one word has none."""
     return {
         name: Command(group, name, target, summary, (*options, DB), details)
         for words, target, summary, options, details in _TABLE

@@ -121,6 +121,8 @@ def _all_words(before: Sequence[str], last: str, sources: "Sources") -> Iterable
             if last.startswith("-"):
                 return (Word("--help"), Word("--version"), Word("--db"))
             return [Word(group, about) for group, about in GROUPS.items()]
+        case [group, *rest] if "" in find_commands(group):
+            return _words_of(find_commands(group)[""], rest, last, sources)
         case [group] if group in GROUPS:
             return [Word(name, command.summary) for name, command in find_commands(group).items()]
         case [group, name, *rest] if group in GROUPS and name in find_commands(group):

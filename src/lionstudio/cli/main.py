@@ -18,6 +18,7 @@ lionstudio {__version__}: what is running, what is stuck and why, what needs you
 Usage: li COMMAND [options]
 
 See what runs
+  studio                 serve the studio: http://127.0.0.1:8765
   runs ls                list runs, by status, health, agent, words …
   runs show RUN          one run: state, evidence, branches, tool errors
   runs tail -f RUN…      follow what runs say, as they say it
@@ -104,6 +105,8 @@ def _run(words: list[str]) -> int:
             raise WrongUsage("A command is missing.", hint="Type: li --help")
         case [group, *_] if group not in GROUPS:
             raise WrongUsage(f"There is no command {group!r}.{did_you_mean(group, GROUPS)}", hint="Type: li --help")
+        case [group, *rest] if "" in find_commands(group):  # it is a command by itself
+            return run_command(find_commands(group)[""], [*rest, *common])
         case [group] | [group, "--help" | "-h"]:
             print(_help_of_group(group))
             return 0
