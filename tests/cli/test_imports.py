@@ -99,7 +99,7 @@ def test_a_lionagi_database_comes_in(li: Li, lionagi_db: Path) -> None:
     counts = dict(line.rsplit(maxsplit=1) for line in answer.out.splitlines())
     assert counts == {
         "runs": "1", "runs added": "1", "messages added": "5", "shows added": "1", "plays added": "2",
-        "teams added": "1", "team messages added": "1",
+        "teams added": "1", "team messages added": "1", "steps of histories added": "0",
     }  # fmt: skip
     again = li("state", "import-db", str(lionagi_db), "--json")
     assert (again.code, again.err) == (0, "Nothing is new.\n")

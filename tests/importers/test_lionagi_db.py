@@ -24,6 +24,7 @@ from lionstudio.importers.lionagi_db import import_lionagi_db
 from lionstudio.importers.report import ImportReport, Problem
 from lionstudio.importers.run_folders import import_run_folders
 from lionstudio.services import branches, messages, sessions, shows, teams
+from lionstudio.services.admin import list_events
 from lionstudio.services.context import Context
 from lionstudio.services.foreign import open_foreign
 from lionstudio.services.rehearsal import rehearse_in_a_copy
@@ -170,10 +171,9 @@ def test_what_was_changed_here_since_stays(ctx: Context, source: Path) -> None:
 
 def test_what_lionagi_writes_today_comes_in(ctx: Context, newest: Path) -> None:
     report = bring(ctx, newest)
-    assert (new(report), report.problems) == ({"runs added": 1, "messages added": 5}, ())
-    assert report.notes == (
-        "Not brought in, because there is no place for it here: session_signals (2), status_transitions (2).",
-    )
+    wanted = {"runs added": 1, "messages added": 5, "steps of histories added": 2}
+    assert (new(report), report.problems) == (wanted, ())
+    assert report.notes == ("Not brought in, because there is no place for it here: session_signals (2).",)
     session = sessions.get_session(ctx, REAL_SESSION)
     assert (session.status, session.invocation_kind) == ("completed", "agent")
     assert session.artifacts_path == "/home/dev/project"
@@ -192,7 +192,96 @@ def test_the_folder_and_the_row_of_a_run_are_one_run(ctx: Context, newest: Path)
 
 def test_whichever_comes_first(ctx: Context, newest: Path) -> None:
     import_run_folders(ctx, str(REAL))
+    assert new(bring(ctx, newest)) == {"steps of histories added": 2}
     assert new(bring(ctx, newest)) == {}
+
+
+def test_how_a_run_came_to_its_status_comes_in_under_its_own_ids(ctx: Context, newest: Path) -> None:
+    bring(ctx, newest)
+    brought, began, ended = sessions.list_history(ctx, REAL_SESSION)  # the clock of the tests is behind
+    assert (began.id, began.from_status, began.to_status) == ("1c70c6c32bac48e3bca81d37fad938fd", None, "running")
+    assert (began.actor, began.at, began.sentence) == ("create_session", 1794771760.1884592, None)
+    assert (ended.from_status, ended.to_status) == ("running", "completed")
+    assert (ended.sentence, ended.reason_code) == ("Run completed successfully.", None)
+    assert ended.evidence == {"state_db": {"reason_code": "run.completed.ok", "source": "executor"}}
+    assert (brought.actor, brought.reason_code) == ("import", "run.imported")
+
+
+STEP = """
+    INSERT INTO status_transitions
+           (id, entity_type, entity_id, previous_status, status, reason_code, source, created_at)
+    VALUES ('{id}', '{entity}', '{entity_id}', {before}, {after}, '{code}', 'admin', 1794771761.0);
+"""
+
+
+def add_step(path: Path, id: str, entity: str, entity_id: str, before: str, after: str, code: str = "x.y") -> None:
+    change(path, STEP.format(id=id, entity=entity, entity_id=entity_id, before=before, after=after, code=code))
+
+
+def test_shows_plays_and_teams_have_their_history_under_the_ids_they_have_here(ctx: Context, newest: Path) -> None:
+    change(
+        newest,
+        """
+        INSERT INTO shows (id, topic, show_dir, created_at, updated_at) VALUES ('their-show', 'bugs', '/b', 1.0, 1.0);
+        INSERT INTO plays (id, show_id, name, status, created_at, updated_at)
+        VALUES ('their-play', 'their-show', 'find', 'merged', 1.0, 1.0);
+        INSERT INTO teams (id, name, created_at, updated_at) VALUES ('team-1', 'hunters', 1.0, 1.0);
+        """,
+    )
+    add_step(newest, "h-1", "show", "their-show", "NULL", "'active'")
+    add_step(newest, "h-2", "play", "their-play", "'gated'", "'merged'", code="play.merged.integrated")
+    add_step(newest, "h-3", "team", "team-1", "'active'", "'archived'")
+    assert bring(ctx, newest).counts["steps of histories added"] == 5
+    assert "h-1" in [step.id for step in shows.list_show_history(ctx, "bugs")]
+    merged = shows.list_play_history(ctx, "bugs", "find")[-1]
+    assert (merged.id, merged.from_status, merged.reason_code) == ("h-2", "gated", "play.merged.integrated")
+    archived = next(step for step in teams.list_team_history(ctx, "team-1") if step.id == "h-3")
+    assert (archived.to_status, archived.actor) == ("archived", "admin")
+    assert new(bring(ctx, newest)) == {}
+
+
+def test_steps_that_have_no_place_are_counted_and_left_out(ctx: Context, newest: Path) -> None:
+    add_step(newest, "h-1", "invocation", "any", "NULL", "'running'")
+    add_step(newest, "h-2", "session", "nowhere", "NULL", "'running'")
+    add_step(newest, "h-3", "session", REAL_SESSION, "'running'", "'pondering'")
+    add_step(newest, "h-4", "session", REAL_SESSION, "'pondering'", "'error'")
+    report = bring(ctx, newest)
+    assert report.problems == ()
+    assert "status_transitions (3)" in report.notes[0]
+    (known,) = [step for step in sessions.list_history(ctx, REAL_SESSION) if step.id.startswith("h-")]
+    assert (known.id, known.from_status, known.to_status) == ("h-4", None, "failed")
+    assert known.evidence is not None
+    assert (known.evidence["state_db"]["previous_status"], known.evidence["state_db"]["status"]) == (
+        "pondering",
+        "error",
+    )
+
+
+def test_what_operators_did_to_another_database_stays_there(ctx: Context, newest: Path) -> None:
+    change(newest, "INSERT INTO admin_events VALUES ('e', 1794771761.0, 'vacuum', NULL, '{}', 'admin')")
+    assert "admin_events (1)" in bring(ctx, newest).notes[0]
+    assert list_events(ctx) == []
+
+
+VALUES = ["NULL", "-1", "2.5", "9e999", "''", "'x'", "x'00ff'", "'[]'", "'[1, null, {}]'", "'{\"a\": [1]}'", "char(0)",
+          "CAST(x'ff' AS TEXT)", "'1e400'", "9223372036854775807", "'system'", "'b-fork'"]  # fmt: skip
+STEP_COLUMNS = (
+    "id entity_type entity_id previous_status status reason_code reason_summary evidence_refs source actor created_at"
+)
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_nothing_that_a_step_can_hold_stops_an_import(ctx: Context, tmp_path: Path, data: Any) -> None:
+    path = tmp_path / "any.db"
+    path.unlink(missing_ok=True)
+    change(
+        path, re.sub(" NOT NULL|PRIMARY KEY .id.,?", "", (FIXTURES / NEWEST).read_text()).replace(",\n    \n)", "\n)")
+    )
+    for column in data.draw(st.lists(st.sampled_from(STEP_COLUMNS.split()), min_size=1, max_size=3)):
+        change(path, f"UPDATE status_transitions SET {column} = {data.draw(st.sampled_from(VALUES))}")
+    first, again = bring(ctx, path), bring(ctx, path)
+    assert (new(again), again.problems) == ({}, first.problems)
 
 
 def test_a_play_leads_to_the_run_that_its_own_run_went_on_with(ctx: Context, source: Path, tmp_path: Path) -> None:
@@ -468,10 +557,12 @@ def test_a_run_that_lionagi_itself_records_now_is_one_run_from_both_its_places(c
 
     li("agent", "scripted/scripted-test", "Say hi")
     assert new(import_run_folders(ctx, str(home / "runs"))) == {"run folders": 1, "runs added": 1, "messages added": 2}
-    assert new(bring(ctx, home / "state.db")) == {}
+    assert new(bring(ctx, home / "state.db")) == {"steps of histories added": 2}
     (branch,) = [path.stem for path in (home / "runs").glob("*/branches/*.json")]
     li("agent", "-r", branch, "And again")
-    assert new(bring(ctx, home / "state.db")) == {"runs brought up to date": 1, "messages added": 2}
+    again = new(bring(ctx, home / "state.db"))
+    assert again.pop("steps of histories added") > 0
+    assert again == {"runs brought up to date": 1, "messages added": 2}
     assert new(import_run_folders(ctx, str(home / "runs"))) == {"run folders": 2}
     session = sessions.get_session(ctx, branches.get_branch(ctx, branch).session_id)
     assert (session.status, session.message_count) == (SessionStatus.COMPLETED, 4)
@@ -490,8 +581,6 @@ COLUMNS = {
 }
 LOOSE = re.sub(" PRIMARY KEY| NOT NULL| UNIQUE", "", (FIXTURES / FIRST).read_text())
 PLACES = [(table, column) for table, columns in COLUMNS.items() for column in columns.split()]
-VALUES = ["NULL", "-1", "2.5", "9e999", "''", "'x'", "x'00ff'", "'[]'", "'[1, null, {}]'", "'{\"a\": [1]}'", "char(0)",
-          "CAST(x'ff' AS TEXT)", "'1e400'", "9223372036854775807", "'system'", "'b-fork'"]  # fmt: skip
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -23,6 +23,7 @@ from lionstudio.domain.lionagi_rows import (
 from lionstudio.domain.lionagi_sessions import session_draft
 from lionstudio.domain.phrases import count_of
 from lionstudio.importers.lionagi_db_groups import import_shows, import_teams
+from lionstudio.importers.lionagi_db_history import import_history
 from lionstudio.importers.report import ADDED, UPDATED, ImportReport, Problem
 from lionstudio.services.context import Context
 from lionstudio.services.foreign import ForeignFile, ForeignRow
@@ -30,8 +31,9 @@ from lionstudio.services.imports import BranchImport, SessionImport, import_mess
 from lionstudio.services.lionagi import NAMESPACE, session_import
 
 READ_TABLES = frozenset(
-    {"sessions", "branches", "messages", "message_types", "progressions", "shows", "plays", "teams", "team_messages"}
-)
+    {"sessions", "branches", "messages", "message_types", "progressions", "shows", "plays", "teams", "team_messages",
+     "status_transitions"}
+)  # fmt: skip
 MESSAGES_AT_ONCE = 5_000
 Step = Callable[[int], None]
 
@@ -60,13 +62,16 @@ def import_lionagi_db(
         **import_shows(ctx, source, problems, shows_root=shows_root, known_as=known_as),
         **import_teams(ctx, source, problems, known_as=known_as),
     }
-    return ImportReport(counts, tuple(problems), _left_out(source))
+    steps, without_place = import_history(ctx, source, problems, known_as=known_as)
+    counts[f"steps of histories {ADDED}"] = steps
+    return ImportReport(counts, tuple(problems), _left_out(source, without_place))
 
 
-def _left_out(source: ForeignFile) -> tuple[str, ...]:
+def _left_out(source: ForeignFile, steps: int) -> tuple[str, ...]:
     """What there is no place for here: how another installation is set up, and what was done in it."""
-    counts = {table: source.count(table) for table in sorted(source.tables.keys() - READ_TABLES - {"schema_meta"})}
-    found = [f"{table} ({count:,})" for table, count in counts.items() if count]
+    others = source.tables.keys() - READ_TABLES - {"schema_meta"}
+    counts = {table: source.count(table) for table in others} | {"status_transitions": steps}
+    found = [f"{table} ({count:,})" for table, count in sorted(counts.items()) if count]
     return (f"Not brought in, because there is no place for it here: {', '.join(found)}.",) if found else ()
 
 
