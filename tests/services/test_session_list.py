@@ -112,6 +112,7 @@ FILTERS: dict[str, tuple[dict[str, Any], Callable[[Session], bool]]] = {
         {"view": "over_60m"},
         lambda s: (s.ended_at or 0) > NOW - 24 * HOUR and (s.ended_at or 0) - s.created_at > HOUR,
     ),
+    "ended_24h": ({"view": "ended_24h"}, lambda s: (s.ended_at or 0) > NOW - 24 * HOUR),
     "pair": (
         {"agent": "architect", "status": "completed"},
         lambda s: s.agent_name == "architect" and s.status is SessionStatus.COMPLETED,

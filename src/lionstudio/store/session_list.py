@@ -83,7 +83,8 @@ RUNNING_NOW = _sessions("session.is_running = 1")
 OF_STATUS = _sessions("session.status = :status")
 BY_ID = _sessions("session.id >= :id_prefix AND session.id < :id_beyond", Reach.WHOLE)
 NEEDS_REVIEW = "SELECT play.session_id FROM plays AS play WHERE play.status IN ('gated', 'escalated', 'blocked')"
-LAST_DAY = "session.ended_at > :now - 86400"
+DAY = 86_400
+LAST_DAY = f"session.ended_at > :now - {DAY}"
 ENDED_TODAY = f"{LAST_DAY} AND session.status <> 'running'"  # a legacy session has no status, and is in no such view
 VIEWS: Mapping[View, Listing] = {
     View.SLOW: _sessions("session.status = 'running' AND session.started_at < :now - 3600"),
@@ -220,13 +221,17 @@ def list_group(tx: Tx, question: Question, group: int, *, before: Key | None, li
     listings += question.listings
     params = {**question.params, "group": group, **_stretch(question.since, before)}
     walked = [listing for listing in listings if listing.reach is not Reach.WHOLE]
+    if listings == [VIEWS[View.ENDED_24H]]:
+        return _follow_ended(tx, question, listings[0], params, limit=limit)
     if len(listings) == 1:
         return _follow(tx, question, listings[0], [], params, limit=limit)
     found: list[Session] = []
     for short, parts in ((FEW_ROWS, NEAR), (MANY_ROWS, FAR)):
         lead = _find_short(tx, listings, params, short)
         if lead is None and len(walked) < 2:
-            lead = walked[0] if walked else listings[0]
+            # Alone, a walk may go through all sessions to fill the last page.
+            whole = [listing for listing in listings if listing.reach is Reach.WHOLE]
+            lead = _find_short(tx, whole, params, MANY_ROWS) or (walked[0] if walked else listings[0])
         if lead is not None:
             others = [listing for listing in listings if listing != lead]
             return found + _follow(tx, question, lead, others, params, limit=limit - len(found))
@@ -249,6 +254,24 @@ def _follow(
         return _read(tx, lead.rows, checks, params, limit=limit)
     checks += [lead.condition, STRETCH.format(at="session.created_at", id="session.id")]
     return _scan(tx, SELECT_SESSION + "WHERE ", checks, "created_at", params, limit=limit)
+
+
+def _follow_ended(tx: Tx, question: Question, ended: Listing, params: dict[str, Any], *, limit: int) -> list[Session]:
+    """The newest sessions that ended today. Nearly all that began today are among them: no need to sort those."""
+    day = params["now"] - DAY
+    checks = [
+        *question.checks,
+        ACTIVE.condition,
+        ended.condition,
+        STRETCH.format(at="session.created_at", id="session.id"),
+    ]
+    young = {**params, "since": max(params["since"], day)}
+    found = _scan(tx, SELECT_SESSION + "WHERE ", checks, "created_at", young, limit=limit)
+    if len(found) < limit:
+        until = min((params["until_at"], params["until_id"]), (day, ""))
+        old = {**params, **_stretch(params["since"], until)}
+        found += _read(tx, ended.rows, question.checks, old, limit=limit - len(found))
+    return found
 
 
 COUNT = "SELECT count(*) FROM (SELECT 1 {source} LIMIT :limit) AS counted"
