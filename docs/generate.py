@@ -1,4 +1,4 @@
-"""Writes the reference pages that the code itself can tell: commands, schema, errors, reasons and vocabularies.
+"""Writes the reference pages that the code itself can tell: commands, routes, schema, errors, reasons and vocabularies.
 
 `make generate` runs it; tests/architecture/test_generated_is_current.py fails when a page lags behind.
 """
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from docs.cli_page import cli_page
+from docs.http_page import http_page, openapi_json
 
 from lionstudio.domain import errors
 from lionstudio.domain.reasons import REASON_CODES
@@ -237,6 +238,8 @@ def pages() -> dict[str, str]:
     """Every generated page by its name in the reference folder."""
     return {
         "cli.md": cli_page(),
+        "http.md": http_page(),
+        "openapi.json": openapi_json(),
         "schema.md": schema_page(),
         "errors.md": errors_page(),
         "reasons.md": reasons_page(),

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -25,6 +25,43 @@ RETRY_AFTER = "1"  # seconds, for those who meet a busy database
 SHOWN_PROBLEMS = 5  # of a body with many wrong fields
 
 logger = logging.getLogger("lionstudio.server")
+
+
+class Told(NamedTuple):
+    """What is said when a request never reaches a use case."""
+
+    status: int
+    message: str
+    hint: str
+
+
+TOLD: Mapping[str, Told] = {
+    "host_not_allowed": Told(
+        403,
+        "This server is not known under the name that was asked for.",
+        "Use its address, or start it with --allow-host NAME.",
+    ),
+    "cross_site": Told(403, "Another site may not change anything here.", "Send the request from the studio."),
+    "unauthorized": Told(
+        401,
+        "This server wants to know who asks.",
+        "Send the header Authorization: Bearer TOKEN, or open /login in a browser.",
+    ),
+    "not_found": Told(404, "There is nothing at this address.", "Every address is in /api/openapi.json."),
+    "method_not_allowed": Told(405, "This cannot be done at this address.", "Every address is in /api/openapi.json."),
+    "body_too_slow": Told(408, f"Nothing came for {BODY_SECONDS:.0f} seconds.", "Send the request again."),
+    "body_too_large": Told(
+        413,
+        f"A body may have {BODY_LIMIT // (1024 * 1024)} MiB at most.",
+        "Send fewer messages at once, or shorter ones.",
+    ),
+    "unsupported_media_type": Told(
+        415, "The body is not said to be JSON.", "Send the header Content-Type: application/json."
+    ),
+    "invalid_json": Told(422, "The body is not JSON.", "Send one JSON value."),
+    "internal_error": Told(500, "Something went wrong inside the server.", "Its log says what; please report it."),
+}
+BREAKS_OFF = frozenset({"body_too_slow", "body_too_large"})  # the rest of the body is not read
 
 
 class Refusal(BaseModel):
@@ -58,6 +95,13 @@ def error_response(
     return JSONResponse({"code": code, "message": message, "hint": hint, **more}, status, headers)
 
 
+def tell(code: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
+    """The answer to a request that never reaches a use case."""
+    told = TOLD[code]
+    more = {"Connection": "close"} if code in BREAKS_OFF else {}
+    return error_response(told.status, code, told.message, told.hint, headers={**(headers or {}), **more})
+
+
 def install(app: FastAPI) -> None:
     """Let every error of this application leave in the one shape."""
     app.add_exception_handler(Error, _tell_error)
@@ -86,7 +130,7 @@ async def _tell_wrong_fields(request: Request, error: Exception) -> JSONResponse
     assert isinstance(error, RequestValidationError)
     problems = error.errors()
     if any(problem["type"] == "json_invalid" for problem in problems):
-        return error_response(422, "invalid_json", "The body is not JSON.", "Send one JSON value.")
+        return tell("invalid_json")
     sentences = [_sentence(problem) for problem in problems[:SHOWN_PROBLEMS]]
     if len(problems) > SHOWN_PROBLEMS:
         sentences.append(f"And {len(problems) - SHOWN_PROBLEMS} more.")
@@ -100,35 +144,15 @@ def _sentence(problem: Mapping[str, Any]) -> str:
     return f"{field}: {message[:1].lower()}{message[1:]}."
 
 
-# What the web's own errors are called and mean here: code, sentence, what to do.
-HTTP_ERRORS: Mapping[int, tuple[str, str, str]] = {
-    404: ("not_found", "There is nothing at this address.", "Every address is in /api/openapi.json."),
-    405: ("method_not_allowed", "This cannot be done at this address.", "Every address is in /api/openapi.json."),
-    408: ("body_too_slow", f"Nothing came for {BODY_SECONDS:.0f} seconds.", "Send the request again."),
-    413: (
-        "body_too_large",
-        f"A body may have {BODY_LIMIT // (1024 * 1024)} MiB at most.",
-        "Send fewer messages at once, or shorter ones.",
-    ),
-}
-
-
-def http_error(status: int, detail: str = "", headers: Mapping[str, str] | None = None) -> JSONResponse:
-    """The answer for an error of the web's own."""
-    code, sentence, hint = HTTP_ERRORS.get(status, ("http_error", detail, None))
-    if status in {408, 413}:
-        headers = {**(headers or {}), "Connection": "close"}  # the rest of the body is not read
-    return error_response(status, code, sentence, hint, headers=headers)
-
-
 async def _tell_http_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
-    return http_error(error.status_code, str(error.detail), error.headers)
+    code = next((code for code, told in TOLD.items() if told.status == error.status_code), None)
+    if code is None:
+        return error_response(error.status_code, "http_error", str(error.detail), headers=error.headers)
+    return tell(code, error.headers)
 
 
 async def _tell_surprise(request: Request, error: Exception) -> JSONResponse:
     """What nobody foresaw: the log has the whole of it, the client only that it happened."""
     logger.error("%s %s failed", request.method, request.url.path, exc_info=error)
-    return error_response(
-        500, "internal_error", "Something went wrong inside the server.", "Its log says what; please report it."
-    )
+    return tell("internal_error")

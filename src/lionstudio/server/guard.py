@@ -18,7 +18,7 @@ from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from lionstudio.server.errors import BODY_LIMIT, BODY_SECONDS, error_response, http_error
+from lionstudio.server.errors import BODY_LIMIT, BODY_SECONDS, tell
 
 COOKIE = "lionstudio"
 OPEN_PATHS = frozenset({"/login", "/favicon.ico"})  # for those who have no token yet
@@ -101,16 +101,9 @@ class Guard:
         method, path = scope["method"], scope["path"]
         host = _host_of(f"//{headers.get('host', '')}")
         if host is None or not self._door.knows(host):
-            return error_response(
-                403,
-                "host_not_allowed",
-                "This server is not known under the name that was asked for.",
-                "Use its address, or start it with --allow-host NAME.",
-            )
+            return tell("host_not_allowed")
         if method not in SAFE_METHODS and _is_cross_site(headers):
-            return error_response(
-                403, "cross_site", "Another site may not change anything here.", "Send the request from the studio."
-            )
+            return tell("cross_site")
         if not self._is_known(headers) and path not in OPEN_PATHS:
             return _ask_who(headers, method, path)
         return _refuse_body(headers, method, path)
@@ -158,29 +151,18 @@ def _cookies(lines: Iterable[str]) -> list[str]:
 def _ask_who(headers: Headers, method: str, path: str) -> Response:
     if method == "GET" and not path.startswith("/api/") and "text/html" in headers.get("accept", ""):
         return RedirectResponse("/login", 303)
-    return error_response(
-        401,
-        "unauthorized",
-        "This server wants to know who asks.",
-        "Send the header Authorization: Bearer TOKEN, or open /login in a browser.",
-        headers={"WWW-Authenticate": "Bearer"},
-    )
+    return tell("unauthorized", {"WWW-Authenticate": "Bearer"})
 
 
 def _refuse_body(headers: Headers, method: str, path: str) -> Response | None:
     """What the head of a request alone says about its body."""
     length = headers.get("content-length", "0")
     if length.isascii() and length.isdecimal() and int(length) > BODY_LIMIT:
-        return http_error(413)
+        return tell("body_too_large")
     has_body = length != "0" or "transfer-encoding" in headers
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if method not in SAFE_METHODS and path.startswith("/api/") and has_body and kind != "application/json":
-        return error_response(
-            415,
-            "unsupported_media_type",
-            f"The body is {kind or 'of no known kind'}, and JSON is wanted.",
-            "Send the header Content-Type: application/json.",
-        )
+        return tell("unsupported_media_type")
     return None
 
 

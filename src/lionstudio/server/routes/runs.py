@@ -109,7 +109,7 @@ def list_history(ctx: Ctx, session_id: SessionId) -> Page[Transition]:
     return Page(items=[Transition.of(step) for step in history])
 
 
-@router.get("/{session_id}/stream", response_class=EventStream, responses=STREAM)
+@router.get("/{session_id}/stream", status_code=200, response_class=EventStream, responses=STREAM)
 async def stream_session(
     studio: StudioDep, session_id: SessionId, last_event_id: LastEventId = None, after: After = None
 ) -> EventStream:

@@ -29,7 +29,7 @@ def get_ready(studio: StudioDep) -> Ready:
     return Ready(version=__version__, started_at=studio.started_at, streams=live.count, feed_problem=live.problem)
 
 
-@router.get("/events", response_class=EventStream, responses=STREAM)
+@router.get("/events", status_code=200, response_class=EventStream, responses=STREAM)
 async def follow_events(studio: StudioDep, last_event_id: LastEventId = None, after: After = None) -> EventStream:
     """What changes anywhere, as it changes: a topic and ids, never the values themselves."""
     cursor = parse_cursor(last_event_id or after)
