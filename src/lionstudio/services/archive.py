@@ -72,12 +72,12 @@ def back_up(ctx: Context, path: str, on_rows: OnRows) -> Backup:
     return Backup(path, size, {table: found.rows for table, found in sorted(source.items())})
 
 
-def name_backup(ctx: Context, folder: str, stem: str = "state") -> str:
+def name_backup(ctx: Context, folder: str, stem: str = "state", suffix: str = ".db") -> str:
     """A path in our folder of backups that no file has yet, named by the time."""
     make_own_folder(folder)
     at = time.strftime("%Y%m%d-%H%M%S", time.gmtime(ctx.now()))
     for more in ("", *(f"-{number}" for number in range(2, 1000))):
-        path = os.path.join(folder, f"{stem}-{at}{more}.db")
+        path = os.path.join(folder, f"{stem}-{at}{more}{suffix}")
         if not os.path.lexists(path):
             return path
     raise InvalidRequest(f"{folder} is full of backups of this second.", hint="Name a file.")

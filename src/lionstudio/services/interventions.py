@@ -177,7 +177,8 @@ def _end(ctx: Context, tx: Tx, session: Session, verdict: HealthVerdict, order: 
     sentence = order.reason if order.note is None else f"{order.reason} ({order.note})"
     keep_history(
         ctx, tx, "session", session.id,
-        before=before, after=order.to, at=ended_at, actor=order.actor, reason=REASON_CODE, sentence=sentence, evidence=facts,
+        before=before, after=order.to, at=ended_at, actor=order.actor, reason=REASON_CODE, sentence=sentence,
+        evidence=facts,
     )  # fmt: skip
     event = add_event(
         ctx,

@@ -26,10 +26,14 @@ def list_legacy(ctx: Context, *, limit: int) -> list[str]:
         return legacy.list_legacy(tx, limit=limit)
 
 
-def backfill_legacy(ctx: Context, *, actor: str, on_progress: Callable[[int], None] | None = None) -> int:
+def backfill_legacy(
+    ctx: Context, *, actor: str, dry_run: bool = False, on_progress: Callable[[int], None] | None = None
+) -> int:
     """Give every legacy run the status completed (R93), with its history and one event for all; how many."""
     if not actor.strip():
         raise InvalidRequest("Who backfills must be known.")
+    if dry_run:
+        return count_legacy(ctx)
     done = 0
     try:
         while batch := _backfill_some(ctx, actor):
