@@ -82,6 +82,13 @@ class ErrorBody(BaseModel):
     refusals: list[Refusal] | None = None
 
 
+class _Line(JSONResponse):
+    """JSON that ends its line, for those who read it on a terminal."""
+
+    def render(self, content: Any) -> bytes:
+        return super().render(content) + b"\n"
+
+
 def error_response(
     status: int,
     code: str,
@@ -92,7 +99,7 @@ def error_response(
     **more: Any,
 ) -> JSONResponse:
     """An answer that says what happened, why, and what to do next."""
-    return JSONResponse({"code": code, "message": message, "hint": hint, **more}, status, headers)
+    return _Line({"code": code, "message": message, "hint": hint, **more}, status, headers)
 
 
 def tell(code: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
