@@ -1,14 +1,16 @@
 """The dashboard: every number is the length of a list, and a sum that can be done by hand."""
 
+import random
 from typing import Any
 
 import pytest
 
-from lionstudio.domain.attention import Subject
+from lionstudio.domain.attention import Signal, Subject
 from lionstudio.domain.errors import InvalidRequest
 from lionstudio.domain.health import HOUR, Health
 from lionstudio.domain.session import SessionStatus
 from lionstudio.domain.session_list import View
+from lionstudio.domain.show import PlayStatus
 from lionstudio.services import sessions, shows, teams
 from lionstudio.services.context import Context
 from lionstudio.services.dashboard import (
@@ -20,7 +22,16 @@ from lionstudio.services.dashboard import (
 )
 from lionstudio.store.shows import PlayWithTopic
 from tests.factories import NOW, Clock
-from tests.services.dashboard_world import WHO, every_session, fill, put_play, put_run
+from tests.services.dashboard_world import (
+    WHO,
+    every_row,
+    every_session,
+    fill,
+    leave_files,
+    let_die,
+    put_play,
+    put_run,
+)
 
 
 def every_execution(ctx: Context, *, limit: int = 1) -> list[ExecutionRow]:
@@ -103,6 +114,36 @@ def test_numbers_and_lists_agree_whichever_way_the_clock_jumps(ctx: Context, clo
     for jump in (-30 * HOUR, 60 * HOUR, -HOUR):
         clock.pass_seconds(jump)
         assert_numbers_are_lengths_of_lists(ctx)
+
+
+EDGES = (0.0, 60.0, HOUR, HOUR + 0.5, 2 * HOUR, 24 * HOUR - 0.5, 24 * HOUR, 25 * HOUR, 48 * HOUR, -HOUR)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_numbers_and_lists_agree_on_any_mixture(ctx: Context, seed: int) -> None:
+    chance = random.Random(seed)
+    for number in range(60):
+        status = chance.choice([None, *SessionStatus])
+        ended = chance.choice(EDGES) if status is not SessionStatus.RUNNING and chance.random() < 0.9 else None
+        began = None if chance.random() < 0.1 else chance.choice(EDGES)
+        heard = chance.choice([None, *EDGES])
+        topic = chance.choice([None, None, "ledger", "docs"])
+        messages = chance.randint(0, 1)
+        session = put_run(
+            ctx, f"run-{number}", status, began=began, ended=ended, heard=heard, messages=messages, show_topic=topic
+        )
+        if chance.random() < 0.3:
+            let_die(ctx, session.id)
+        if chance.random() < 0.3:
+            leave_files(ctx, session)
+        if chance.random() < 0.3:
+            ended_at = None if chance.random() < 0.5 else NOW - chance.choice(EDGES)
+            play_status = chance.choice(list(PlayStatus))
+            put_play(ctx, chance.choice("abc"), f"play-{number}", play_status, session_id=session.id, ended_at=ended_at)
+    stats = assert_numbers_are_lengths_of_lists(ctx)
+    rows = every_row(ctx)
+    assert stats.attention.total == len(rows) == len({(row.subject, row.id) for row in rows})
+    assert stats.attention.by_signal == {signal: len(every_row(ctx, signal=signal)) for signal in Signal}
 
 
 def test_the_numbers_of_a_hand_built_day(ctx: Context) -> None:

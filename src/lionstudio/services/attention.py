@@ -35,8 +35,6 @@ from lionstudio.store import dashboard, shows
 from lionstudio.store.shows import PlayWithTopic
 from lionstudio.store.transaction import Tx
 
-LOOKED_AT_ONCE = 1_000  # runs to one question about their processes
-
 
 class RunningRun(NamedTuple):
     """A run that runs, and what was seen of it."""
@@ -101,13 +99,8 @@ def list_attention(
 
 def look_at_running(tx: Tx, *, now: float) -> list[RunningRun]:
     """Every run that runs, and how it is doing, newest first."""
-    return list(_look_at(tx, dashboard.list_running(tx, now=now), now=now))
-
-
-def _look_at(tx: Tx, sessions: Sequence[Session], *, now: float) -> Iterator[RunningRun]:
-    for first in range(0, len(sessions), LOOKED_AT_ONCE):
-        for session, evidence in glance(tx, sessions[first : first + LOOKED_AT_ONCE], now=now):
-            yield RunningRun(session, evidence, derive_health(session, evidence, now=now))
+    seen = glance(tx, dashboard.list_running(tx, now=now), now=now)
+    return [RunningRun(session, evidence, derive_health(session, evidence, now=now)) for session, evidence in seen]
 
 
 def find_concerns(tx: Tx, running: Sequence[RunningRun], *, now: float) -> Found:
