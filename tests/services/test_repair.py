@@ -66,9 +66,29 @@ def test_messages_that_wait_on_disk_are_written(ctx: Context, clock: Clock, tmp_
         {"instruction": "two"},
     ]
     assert steps(done) == {Step.SPOOL: True, Step.PROCESS: False}
-    assert done.steps[0].sentence == "2 records of it were written from disk."
+    assert done.steps[0].sentence == "2 records that waited on disk were written."
     assert list_waiting(tmp_path / "spool") == list_rejected(tmp_path / "spool") == []
     assert (done.session.status, "transition" in done.way_on) == (SessionStatus.RUNNING, True)
+
+
+def test_what_waits_for_several_runs_is_told_of_each(ctx: Context, clock: Clock, tmp_path: Path):
+    for name in ("one", "two", "three"):
+        start_orphan(ctx, clock, name)
+    for name in ("one", "two"):
+        leave_in_spool(ctx, tmp_path / "spool", name, said(name, "hello"))
+    told = {done.session.id: steps(done) for done in repair_all(ctx, tmp_path, "one", "two", "three")}
+    found = {Step.SPOOL: True, Step.PROCESS: False}
+    assert told == {"one": found, "two": found, "three": {Step.PROCESS: False}}
+
+
+def test_what_another_process_has_open_still_waits(ctx: Context, clock: Clock, tmp_path: Path):
+    start_orphan(ctx, clock)
+    file = SpoolFile(tmp_path / "spool" / ctx.db.dialect.database_id, "run-1")
+    file.keep(to_json(said("run-1", "one")).encode() + b"\n")
+    done = mend(ctx, tmp_path)
+    assert done.steps[0] == (Step.SPOOL, "1 record still waits on disk, where another process writes.", False)
+    file.close()
+    assert steps(mend(ctx, tmp_path)) == {Step.SPOOL: True, Step.PROCESS: False}
 
 
 def test_a_run_whose_own_end_waits_on_disk_ends_by_itself(ctx: Context, clock: Clock, tmp_path: Path):

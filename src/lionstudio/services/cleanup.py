@@ -68,17 +68,18 @@ def clean_up(
     """
     if not actor.strip():
         raise InvalidRequest("Who cleans up must be known.")
-    tasks = examine_each(session_ids, lambda session_id: _require_task(ctx, session_id), what="cleaned up after")
+    with ctx.db.read() as tx:
+        in_use = [(id, os.path.realpath(path)) for id, path in session_folders.list_running_folders(tx)]
+    tasks = examine_each(session_ids, lambda id: _require_task(ctx, id, in_use), what="cleaned up after")
     agreed = None if only is None else frozenset(only)
     return [_clean(ctx, task, agreed, actor, dry_run=dry_run) for task in tasks]
 
 
-def _require_task(ctx: Context, session_id: str) -> _Task:
-    """What may be removed after a run; raises what stands against it."""
+def _require_task(ctx: Context, session_id: str, in_use: Sequence[tuple[str, str]]) -> _Task:
+    """What may be removed after a run; raises what stands against it. `in_use` are the folders of runs that run."""
     with ctx.db.read() as tx:
         session = sessions.get(tx, session_id)
         recorded = processes.list_of_session(tx, session_id)
-        others = session_folders.list_running_folders(tx)
     if session.status is SessionStatus.RUNNING:
         raise SessionIsRunning(
             f"The run {session.id} has not ended; its files may be in use.",
@@ -91,7 +92,7 @@ def _require_task(ctx: Context, session_id: str) -> _Task:
             hint="Clean up there.",
         )
     folder = _require_folder(session)
-    for other_id, other_folder in others:
+    for other_id, other_folder in in_use:
         if _share(folder, other_folder):
             raise CannotCleanUp(
                 f"The run {other_id} runs, and works in {other_folder}; a file there may be its own.",
@@ -117,10 +118,10 @@ def _require_folder(session: Session) -> str:
     return folder
 
 
-def _share(one: str, other: str) -> bool:
+def _share(folder: str, in_use: str) -> bool:
     """Whether one of the folders is, or is inside of, the other one."""
-    first, second = os.path.realpath(one), os.path.realpath(other)
-    return os.path.isabs(other) and os.path.commonpath([first, second]) in (first, second)
+    own = os.path.realpath(folder)
+    return os.path.commonpath([own, in_use]) in (own, in_use)
 
 
 def _clean(ctx: Context, task: _Task, agreed: Collection[str] | None, actor: str, *, dry_run: bool) -> CleanedUp:

@@ -57,10 +57,11 @@ def prune_selected(
 
 def _require_free(tx: Tx, wanted: Sequence[str]) -> Mapping[str, Session]:
     """The runs, if every one of them may go; else raises what keeps each."""
+    known = session_rows.find_many(tx, wanted)
     found: dict[str, Session] = {}
     refused: dict[str, Error] = {}
     for session_id in wanted:
-        session = session_rows.find(tx, session_id)
+        session = known.get(session_id)
         if session is None:
             refused[session_id] = sessions.no_session(session_id)
         elif session.status is SessionStatus.RUNNING:

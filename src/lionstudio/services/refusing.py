@@ -6,6 +6,7 @@ from typing import NoReturn, TypeVar
 from lionstudio.domain.errors import Error, InvalidRequest, Refused, Unavailable
 
 MOST_AT_ONCE = 1_000
+NAMED_IN_HINT = 20  # all of them are in `refusals`
 
 T = TypeVar("T")
 
@@ -44,8 +45,9 @@ def refuse(refused: Mapping[str, Error], *, asked: int, what: str) -> NoReturn:
     """Raise why nothing is done: the run's own error if there is one run only, else Refused with one entry each."""
     if asked == 1:
         raise next(iter(refused.values()))
+    named = ", ".join(list(refused)[:NAMED_IN_HINT]) + (" …" if len(refused) > NAMED_IN_HINT else "")
     raise Refused(
         f"{len(refused):,} of {asked:,} runs cannot be {what}, so none was changed.",
         refusals=dict(refused),
-        hint="Leave these out: " + ", ".join(refused),
+        hint=f"Leave these out: {named}",
     )

@@ -84,7 +84,16 @@ def repair(
     if not actor.strip():
         raise InvalidRequest("Who repairs must be known.")
     broken = examine_each(session_ids, lambda session_id: _require_broken(ctx, session_id), what="repaired")
-    return [_repair(ctx, one, spool, runs_folder, actor, dry_run=dry_run) for one in broken]
+    waiting = {one.session.id: spool.count(one.session.id) for one in broken}
+    if any(waiting.values()) and not dry_run:
+        spool.replay()  # what waits for other runs, too: records are written in the order in which they were kept
+    done = []
+    for one in broken:
+        own = waiting[one.session.id]
+        left = 0 if dry_run else spool.count(one.session.id)
+        spooled = tuple(_tell_spool(own, left, dry_run=dry_run))
+        done.append(_repair(ctx, one, spooled, runs_folder, actor, dry_run=dry_run))
+    return done
 
 
 def _require_broken(ctx: Context, session_id: str) -> _Broken:
@@ -109,9 +118,11 @@ def _require_broken(ctx: Context, session_id: str) -> _Broken:
     return _Broken(session, recorded, seen, verdict)
 
 
-def _repair(ctx: Context, one: _Broken, spool: Spool, runs_folder: str, actor: str, *, dry_run: bool) -> Repaired:
+def _repair(
+    ctx: Context, one: _Broken, spooled: Sequence[RepairStep], runs_folder: str, actor: str, *, dry_run: bool
+) -> Repaired:
     steps = (
-        *_empty_spool(one, spool, dry_run=dry_run),
+        *spooled,
         *_find_folder(ctx, one, runs_folder, dry_run=dry_run),
         RepairStep(Step.PROCESS, one.evidence.process.sentence),
     )
@@ -129,22 +140,16 @@ def _repair(ctx: Context, one: _Broken, spool: Spool, runs_folder: str, actor: s
     return Repaired(session, one.verdict, verdict, steps, _way_on(session, verdict), event.id)
 
 
-def _empty_spool(one: _Broken, spool: Spool, *, dry_run: bool) -> Iterator[RepairStep]:
-    waiting = spool.count(one.session.id)
-    if not waiting:
-        return
-    records = count_of(waiting, "record")
-    if dry_run:
-        yield RepairStep(Step.SPOOL, f"{records} of it wait on disk and would be written.", changes=True)
-        return
-    spool.replay()
-    left = spool.count(one.session.id)
-    if left < waiting:
-        yield RepairStep(
-            Step.SPOOL, f"{count_of(waiting - left, 'record')} of it were written from disk.", changes=True
-        )
+def _tell_spool(waited: int, left: int, *, dry_run: bool) -> Iterator[RepairStep]:
+    if waited and dry_run:
+        records = count_of(waited, "record that waits on disk", "records that wait on disk")
+        yield RepairStep(Step.SPOOL, f"{records} would be written.", changes=True)
+    elif waited > left:
+        records = count_of(waited - left, "record that waited on disk was", "records that waited on disk were")
+        yield RepairStep(Step.SPOOL, f"{records} written.", changes=True)
     if left:
-        yield RepairStep(Step.SPOOL, f"{count_of(left, 'record')} of it still wait on disk: another process has them.")
+        records = count_of(left, "record still waits", "records still wait")
+        yield RepairStep(Step.SPOOL, f"{records} on disk, where another process writes.")
 
 
 def _find_folder(ctx: Context, one: _Broken, runs_folder: str, *, dry_run: bool) -> Iterator[RepairStep]:
