@@ -33,8 +33,7 @@ class MessageOut(BaseModel):
     @classmethod
     def of(cls, message: Message, branch_ids: Sequence[str] | None = None) -> Self:
         metadata = message.node_metadata
-        # Nothing here can be of a wrong type, and a transcript may have thousands of them.
-        return cls.model_construct(
+        return cls(
             id=message.id,
             position=message.position,
             branch_ids=None if branch_ids is None else list(branch_ids),
