@@ -19,8 +19,8 @@ COPIED = ("progression_heads", "sessions", "branches", "session_processes", "ses
 def run(*, quick: bool) -> list[measure.Table]:
     big = QUICK_BIG if quick else BIG
     table = measure.Table(
-        f"dashboard: median of {CALLS} calls, 1,000 sessions run, 1,000 left files behind",
-        ("database", "what", f"ms at {big:,}", f"ms at {SMALL:,}", "ratio", "bar", "verdict"),
+        f"dashboard: {CALLS} calls, 1,000 sessions run, 1,000 left files behind",
+        ("database", "what", "which", f"ms at {big:,}", f"ms at {SMALL:,}", "ratio", "bar", "verdict"),
         note="all numbers of the dashboard, and 100 rows of what needs a look; each call looks at every process",
     )
     with measure.fresh_folder() as folder:
@@ -41,29 +41,31 @@ def run(*, quick: bool) -> list[measure.Table]:
     return [table]
 
 
-def _measure(now: float, location: object, folder: Path) -> dict[str, float]:
-    found: dict[str, float] = measure.run_worker("bench_dashboard", "measure", now, location, folder=folder)
+def _measure(now: float, location: object, folder: Path) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = measure.run_worker("bench_dashboard", "measure", now, location, folder=folder)
     return found
 
 
-def _add(table: measure.Table, database: str, small: dict[str, float], large: dict[str, float]) -> None:
-    for name, slow in large.items():
-        met = measure.verdict(slow <= BAR_MS)
-        table.add(database, name, slow, small[name], slow / small[name], f"<= {BAR_MS:.0f} ms", met)
+def _add(table: measure.Table, database: str, small: dict[str, list[float]], large: dict[str, list[float]]) -> None:
+    for name, taken in large.items():
+        for which, pick in (("best", min), ("median", measure.median)):
+            slow, fast = pick(taken), pick(small[name])
+            met = measure.verdict(slow <= BAR_MS)
+            table.add(database, name, which, slow, fast, slow / fast, f"<= {BAR_MS:.0f} ms", met)
 
 
-def _time(call: Callable[[], object]) -> float:
-    """Milliseconds of one call, after one to warm up."""
+def _time(call: Callable[[], object]) -> list[float]:
+    """Milliseconds of each call, after one to warm up."""
     call()
     taken = []
     for _ in range(CALLS):
         began = time.perf_counter()
         call()
         taken.append((time.perf_counter() - began) * 1000)
-    return measure.median(taken)
+    return taken
 
 
-def measure_calls(now: str, location: str) -> dict[str, float]:
+def measure_calls(now: str, location: str) -> dict[str, list[float]]:
     from lionstudio.services.attention import list_attention
     from lionstudio.services.context import Context
     from lionstudio.services.dashboard import get_stats

@@ -9,7 +9,7 @@ from lionstudio.store import dashboard
 from lionstudio.store.open import open_database
 
 NUMBERS = {
-    "runs that run": lambda tx: dashboard.list_running(tx, now=1.0),
+    "runs that run": dashboard.list_running,
     "their shows": dashboard.find_topics_of_running,
     "runs that ended today": lambda tx: dashboard.list_ended_runs(tx, now=1.0),
     "runs that failed today": lambda tx: dashboard.list_ended_of_view(tx, View.FAILED_24H, now=1.0),

@@ -98,8 +98,8 @@ def list_attention(
 
 
 def look_at_running(tx: Tx, *, now: float) -> list[RunningRun]:
-    """Every run that runs, and how it is doing, newest first."""
-    seen = glance(tx, dashboard.list_running(tx, now=now), now=now)
+    """Every run that runs, and how it is doing."""
+    seen = glance(tx, dashboard.list_running(tx), now=now)
     return [RunningRun(session, evidence, derive_health(session, evidence, now=now)) for session, evidence in seen]
 
 

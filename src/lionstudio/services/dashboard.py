@@ -123,7 +123,7 @@ def list_executions(ctx: Context, *, cursor: str | None = None, limit: int = 100
     limit = max(1, min(limit, PAGE_LIMIT))
     after = None if cursor is None else decode_cursor(cursor)
     with ctx.db.read() as tx:
-        found = _executions(tx, dashboard.list_running(tx, now=ctx.now()))
+        found = _executions(tx, dashboard.list_running(tx))
         if after is not None:
             found = [one for one in found if execution_place(one) > after[1:]]
         items = tuple(_row(tx, one) for one in found[:limit])

@@ -9,14 +9,16 @@ from lionstudio.store.encoding import IDS, ids_in, json_out, optional_json_in, t
 from lionstudio.store.texts import text_in
 from lionstudio.store.transaction import Tx
 
-# In the order _session takes them.
-SESSION_COLUMNS = """
+# In the order to_session takes them; the number of branches comes last.
+SESSION_FACTS = """
     session.id, session.created_at, session.updated_at, session.progression_id, session.name, session."user",
     session.status, session.started_at, session.ended_at, session.exit_code, session.end_actor, session.end_reason,
     session.first_msg_id, session.last_msg_id, session.last_message_at, session.messages_lost,
     session.invocation_kind, session.source_kind, session.playbook_name, session.agent_name, session.show_topic,
-    session.show_play_name, session.artifacts_path, session.parent_session_id, session.node_metadata, head.length,
-    (SELECT count(*) FROM branches AS branch WHERE branch.session_id = session.id)
+    session.show_play_name, session.artifacts_path, session.parent_session_id, session.node_metadata, head.length
+"""
+SESSION_COLUMNS = f"""
+    {SESSION_FACTS}, (SELECT count(*) FROM branches AS branch WHERE branch.session_id = session.id)
 """
 SELECT_SESSION = f"""
     SELECT {SESSION_COLUMNS}
