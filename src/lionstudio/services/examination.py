@@ -21,7 +21,7 @@ from lionstudio.store import audit
 from lionstudio.store import evidence as evidence_rows
 from lionstudio.store import processes as process_rows
 from lionstudio.store import sessions as session_rows
-from lionstudio.store.evidence import StoredEvidence
+from lionstudio.store.evidence import Sight, StoredEvidence
 from lionstudio.store.transaction import Tx
 
 DOCTOR_ACTOR = "doctor_auto"  # R191
@@ -147,18 +147,20 @@ def _keep(ctx: Context, tx: Tx, news: Sequence[Examined], actor: str) -> int:
     ids = [one.session.id for one in news]
     sessions.lock_sessions(tx, ids)
     rows, known, now = session_rows.find_many(tx, ids), evidence_rows.find_many(tx, ids), ctx.now()
+    sights: list[Sight] = []
     events: list[AdminEvent] = []
     for looked_at, evidence, _ in news:
         session, stored = rows.get(looked_at.id), known.get(looked_at.id)
         if session is None or session.status is not looked_at.status or _is_overtaken(evidence, stored, now=now):
             continue
         verdict = classify_health(session, evidence, now=now)
-        evidence_rows.put(tx, session, evidence, health=verdict.health, observed_at=_seen_at(ctx, evidence))
+        sights.append(Sight(session, evidence, verdict.health, _seen_at(ctx, evidence)))
         before = None if stored is None else stored.health
         if verdict.health is not (before or Health.HEALTHY):
             details = _details(session, verdict, before)
             events.append(AdminEvent(ctx.new_id(), now, "classify", session.id, details, actor))
             tx.tell(Topic.SESSION, session.id, session_id=session.id, at=now)
+    evidence_rows.put_many(tx, sights)
     if events:
         audit.add_events(tx, events)
         tx.tell(Topic.ADMIN, events[-1].id, at=now)  # once: who shows events reads the newest of them again

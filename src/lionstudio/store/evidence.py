@@ -1,6 +1,6 @@
 """The last facts that were seen about a session, with their date, and what was made of them."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from lionstudio.domain.health import Evidence, Health
@@ -35,20 +35,39 @@ PUT_EVIDENCE = """
 """
 
 
+class Sight(NamedTuple):
+    """What was seen of a session, when, and what it means."""
+
+    session: Session
+    evidence: Evidence
+    health: Health
+    observed_at: float
+
+
 def put(tx: Tx, session: Session, evidence: Evidence, *, health: Health, observed_at: float) -> None:
     """Keep what was seen; what was seen before is forgotten."""
-    tx.run(
+    put_many(tx, [Sight(session, evidence, health, observed_at)])
+
+
+def put_many(tx: Tx, sights: Iterable[Sight]) -> None:
+    """The same for many sessions at once."""
+    tx.many(
         PUT_EVIDENCE,
-        session_id=session.id,
-        session_created_at=session.created_at,
-        observed_at=observed_at,
-        process=evidence.process.state,
-        process_sentence=text_in(evidence.process.sentence),
-        has_artifacts=None if evidence.has_artifacts is None else int(evidence.has_artifacts),
-        stale_locks=json_in(list(evidence.stale_locks), what="list of files"),
-        temp_files=json_in(list(evidence.temp_files), what="list of files"),
-        leftovers=len(evidence.stale_locks) + len(evidence.temp_files),
-        health=health,
+        [
+            {
+                "session_id": session.id,
+                "session_created_at": session.created_at,
+                "observed_at": observed_at,
+                "process": evidence.process.state,
+                "process_sentence": text_in(evidence.process.sentence),
+                "has_artifacts": None if evidence.has_artifacts is None else int(evidence.has_artifacts),
+                "stale_locks": json_in(list(evidence.stale_locks), what="list of files"),
+                "temp_files": json_in(list(evidence.temp_files), what="list of files"),
+                "leftovers": len(evidence.stale_locks) + len(evidence.temp_files),
+                "health": health,
+            }
+            for session, evidence, health, observed_at in sights
+        ],
     )
 
 

@@ -1,0 +1,68 @@
+"""What the machine gives to the runs: worktrees and room on the disk, looked at once a minute at most (R171, R193)."""
+
+import threading
+import time
+from typing import NamedTuple
+
+from lionstudio.doctor.disk_usage import DiskUsage, measure_disk
+from lionstudio.doctor.worktrees import Worktrees, list_worktrees
+from lionstudio.services.context import Context
+from lionstudio.settings import Settings
+
+KEPT_FOR = 60.0  # seconds; R193
+
+
+class Resources(NamedTuple):
+    """What was seen, and when."""
+
+    observed_at: float
+    took_seconds: float
+    worktrees: Worktrees
+    disk: DiskUsage
+
+
+class ResourceView:
+    """Looks at most once a minute, whoever asks and however many; safe from any thread."""
+
+    def __init__(self, ctx: Context, settings: Settings, *, kept_for: float = KEPT_FOR) -> None:
+        self._ctx = ctx
+        self._settings = settings
+        self._kept_for = kept_for
+        self._looking = threading.Lock()
+        self._found: Resources | None = None
+        self._found_at = 0.0  # by a clock that does not jump
+
+    def read(self) -> Resources:
+        """What there is. While somebody looks, others get what was seen before; only the first ones wait."""
+        found = self._fresh()
+        if found is not None:
+            return found
+        if self._found is not None:
+            if not self._looking.acquire(blocking=False):
+                return self._found
+        else:
+            self._looking.acquire()
+        try:
+            return self._fresh() or self._look()
+        finally:
+            self._looking.release()
+
+    def read_soon(self, seconds: float) -> Resources | None:
+        """What was seen last; None while the first look goes on. Who begins a look waits for it, but not for long."""
+        if self._fresh() is None and not self._looking.locked():
+            look = threading.Thread(target=self.read, name="lionstudio-resources", daemon=True)
+            look.start()
+            look.join(seconds)
+        return self._found
+
+    def _fresh(self) -> Resources | None:
+        return self._found if time.monotonic() - self._found_at < self._kept_for else None
+
+    def _look(self) -> Resources:
+        began_at, began = self._ctx.now(), time.monotonic()
+        roots = (self._settings.worktrees_folder, self._settings.shows_folder)
+        worktrees = list_worktrees(roots, now=began_at)
+        disk = measure_disk(self._ctx, self._settings)
+        self._found = Resources(began_at, time.monotonic() - began, worktrees, disk)
+        self._found_at = time.monotonic()
+        return self._found
