@@ -6,7 +6,7 @@ READY := .venv/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test check bench generate format clean
+.PHONY: help setup run test check bench generate format clean
 
 help:            ## what there is to type
 	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: .*##/\t/' | expand -t 12
@@ -22,6 +22,9 @@ $(READY): pyproject.toml constraints.txt
 	@touch $@
 
 setup: $(READY)  ## the virtual environment .venv, with `li` in it
+
+run: $(READY)    ## the studio, at http://127.0.0.1:8765 or the next free port
+	@$(BIN)/li studio
 
 test: check      ## everything that CI runs
 	$(BIN)/python -m pytest -n 2 --dist worksteal -q
