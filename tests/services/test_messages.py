@@ -19,6 +19,7 @@ from lionstudio.domain.errors import BranchNotFound, InvalidContent, InvalidRequ
 from lionstudio.domain.usage import Usage
 from lionstudio.services import branches, messages, sessions
 from lionstudio.services.branches import BranchDraft
+from lionstudio.services.change_feed import newest_number
 from lionstudio.services.context import Context, new_line
 from tests.factories import Clock, assistant_says, line_of, start_run, user_says
 
@@ -88,6 +89,20 @@ def test_sending_a_message_id_again_overwrites_it_and_adds_no_second_place(ctx: 
     assert texts(ctx) == ["first, mended", "second"]
     session = sessions.get_session(ctx, "run-1")
     assert (session.message_count, session.first_msg_id, session.last_msg_id) == (2, "first", "second")
+
+
+def test_sending_the_very_same_message_again_is_no_news_and_keeps_its_time(ctx: Context, clock: Clock) -> None:
+    start_run(ctx)
+    said = {"content": {"a": 1}, "role": "tool", "node_metadata": {"b": [1.5]}, "id": "m-1", "sender": "an\0a"}
+    messages.append_message(ctx, line_of("run-1"), MessageDraft(**said))
+    stored, newest = messages.get_message(ctx, "m-1"), newest_number(ctx)
+    clock.pass_seconds(60)
+    messages.append_message(ctx, line_of("run-1"), MessageDraft(**said))
+    assert (messages.get_message(ctx, "m-1"), newest_number(ctx)) == (stored, newest)
+    messages.append_message(ctx, line_of("run-1"), MessageDraft(**{**said, "content": {"a": True}}))
+    assert messages.get_message(ctx, "m-1").content == {"a": True}
+    assert messages.get_message(ctx, "m-1").created_at == stored.created_at
+    assert newest_number(ctx) == newest + 1
 
 
 def test_one_message_may_stand_in_two_sessions_and_is_stored_once(ctx: Context) -> None:

@@ -76,7 +76,7 @@ def append_to_session(ctx: Context, session_id: str, said: Sequence[tuple[str | 
     ids = [draft.id or ctx.new_id() for _, draft in said]
     with ctx.db.write() as tx:
         lock_session(tx, session_id)
-        lines = {branch_id: _line(tx, session_id, branch_id) for branch_id, _ in said}
+        lines = {branch_id: _line(tx, session_id, branch_id) for branch_id in {branch_id for branch_id, _ in said}}
         branched = ((lines[branch_id], draft, id) for (branch_id, draft), id in zip(said, ids, strict=True))
         _say(ctx, tx, session_id, branched, at=ctx.now())
     return ids
@@ -86,32 +86,34 @@ def _say(ctx: Context, tx: Tx, session_id: str, said: Iterable[tuple[Line, Messa
     """Store messages, and let the run and its watchers know."""
     newest, last = None, None
     for line, draft, message_id in said:
-        if store_in_line(tx, line, draft, message_id, at=at):
+        is_new, is_changed = _store_in_line(tx, line, draft, message_id, at=at)
+        if is_new:
             newest = message_id
-        tx.tell(Topic.MESSAGE, message_id, session_id=session_id, at=ctx.now())
+        if is_new or is_changed:  # what a writer sends again because it heard no answer is no news
+            tx.tell(Topic.MESSAGE, message_id, session_id=session_id, at=ctx.now())
         last = message_id
     if last is not None:
         sessions.touch(tx, session_id, message_id=newest, at=at)
 
 
-def store_in_line(tx: Tx, line: Line, draft: MessageDraft, message_id: str, *, at: float) -> bool:
-    """Store one message within a transaction; whether it was new to its branch."""
+def _store_in_line(tx: Tx, line: Line, draft: MessageDraft, message_id: str, *, at: float) -> tuple[bool, bool]:
+    """Store one message within a transaction; whether it was new to its branch, and whether it overwrote another."""
     require_message(draft)
     created_at = at if draft.created_at is None else draft.created_at
     row = messages.message_row(tx, draft, id=message_id, created_at=created_at)
-    is_new = messages.insert(tx, row)
+    is_new, is_changed = messages.insert(tx, row), False
     if is_new:
         _enter(tx, line, (line.branch_progression_id, line.session_progression_id), message_id)
         _count_usage(tx, line.session_id, draft, None)
     else:
-        _replace(tx, draft, row, at=at, teller=line.session_id)
+        is_changed = _replace(tx, draft, row, at=at, teller=line.session_id)
         if not progressions.holds(tx, line.session_progression_id, message_id):
             _count_usage(tx, line.session_id, draft, None)
         is_new = _enter_where_missing(tx, line, message_id)
     deliver_said(tx, line.session_id, message_id, draft)
     if is_new:  # what is said again shows nothing about what the branch does now
         _follow_activity(tx, line.branch_id, draft, message_id, at=at)
-    return is_new
+    return is_new, is_changed
 
 
 def store_message(ctx: Context, draft: MessageDraft) -> str:
@@ -245,14 +247,22 @@ def _enter(tx: Tx, line: Line, progression_ids: Sequence[str], message_id: str) 
             raise no_session(line.session_id)
 
 
-def _replace(tx: Tx, draft: MessageDraft, row: dict[str, Any], *, at: float, teller: str | None) -> None:
-    """Overwrite a message, and let every session that holds it count the difference and tell its watchers."""
+def _replace(tx: Tx, draft: MessageDraft, row: dict[str, Any], *, at: float, teller: str | None) -> bool:
+    """Overwrite a message, and let every session that holds it count the difference and tell its watchers.
+
+    Whether that changed anything. Sent again without a time, it keeps the one it got when it was new.
+    """
     before = messages.find(tx, row["id"])
+    if draft.created_at is None and before is not None:
+        row["created_at"] = before.created_at
+    if messages.is_stored(tx, row):
+        return False
     for session_id in progressions.list_holders(tx, row["id"]):
         _count_usage(tx, session_id, draft, before)
         if session_id != teller:
             tx.tell(Topic.MESSAGE, row["id"], session_id=session_id, at=at)
     messages.replace(tx, row)
+    return True
 
 
 def _follow_activity(tx: Tx, branch_id: str, draft: MessageDraft, message_id: str, *, at: float) -> None:

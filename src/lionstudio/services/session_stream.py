@@ -2,7 +2,8 @@
 
 A reader's cursor is the number of the change that told of the last message it was sent. Not every message has such a
 number: an import tells of a run as a whole, and old news is forgotten. Those are known by their position, behind the
-number that was reached before them: `812.40`.
+number that was reached before them: `812.40`. So is a message that comes again because it was changed: the number of
+that change says nothing about how far its reader has come.
 """
 
 from bisect import bisect_left
@@ -80,7 +81,7 @@ class SessionStream:
         with self._ctx.db.read() as tx:
             session = get(tx, self._session_id)
             trimmed, newest = changes.span(tx)
-            reload = self._cursor is not None and not trimmed <= self._cursor.seq <= newest
+            reload = self._cursor is not None and not _is_usable(self._cursor, session, trimmed, newest)
             if self._cursor is None or reload:
                 self._cursor = Cursor(trimmed, 0)
                 self._read_by.clear()
@@ -92,6 +93,14 @@ class SessionStream:
             self._read_by.append((walk.position, newest))
         is_all = is_last and walk.position >= session.message_count
         return StreamPage(session, tuple(walk.items), is_all, walk.has_other_news, reload)
+
+
+def _is_usable(cursor: Cursor, session: Session, trimmed: int, newest: int) -> bool:
+    """Whether what came after a cursor is known: it is not too old, and does not lie ahead."""
+    if cursor.position is None:
+        # The change of this number tells the position, so it must still be there.
+        return (cursor.seq == trimmed == 0) or trimmed < cursor.seq <= newest
+    return trimmed <= cursor.seq <= newest and cursor.position <= session.message_count
 
 
 class _Walk:
@@ -106,6 +115,7 @@ class _Walk:
             self.position = progressions.find_position_told(tx, session_id, upto=cursor.seq)
         else:
             self.position = cursor.position
+        self._began_at = self.position
         self.items: list[Streamed] = []
         self.has_other_news = False
         self._coming = deque(progressions.list_in_session(tx, session_id, after=self.position, limit=PAGE))
@@ -141,12 +151,14 @@ class _Walk:
 
     def _send_again(self, change: Change, place: int) -> None:
         """Send a message that was changed since this reader got it."""
+        if place > self._began_at:
+            return  # it was read with this page, as it is by now
         known = bisect_left(self._read_by, (place, 0))
         if known < len(self._read_by) and change.seq <= self._read_by[known][1]:
             return
         branches = progressions.list_places(self._tx, self._session_id, after=place - 1, limit=1)
         for message in progressions.list_in_session(self._tx, self._session_id, after=place - 1, limit=1):
-            self._add(message, str(change.seq), branches)
+            self._add(message, f"{change.seq}.{self.position}", branches)
 
     def _send(self, message: Message, cursor: str) -> None:
         self._add(message, cursor, self._branches)

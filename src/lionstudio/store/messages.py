@@ -68,6 +68,21 @@ def replace(tx: Tx, row: dict[str, Any]) -> None:
     tx.run(REPLACE_MESSAGE, row)
 
 
+READ_ROW = """
+    SELECT created_at, node_metadata, content, embedding, sender, recipient, channel, role, lion_class
+      FROM messages WHERE id = :id
+"""
+ROW_COLUMNS = (
+    "created_at", "node_metadata", "content", "embedding", "sender", "recipient", "channel", "role", "lion_class",
+)  # fmt: skip
+
+
+def is_stored(tx: Tx, row: dict[str, Any]) -> bool:
+    """Whether a message is there exactly as it is. Of one with an embedding that is not asked: it is written again."""
+    found = tx.one(READ_ROW, id=row["id"])
+    return row["embedding"] is None and found is not None and tuple(found) == tuple(row[name] for name in ROW_COLUMNS)
+
+
 def insert_many(tx: Tx, rows: Iterable[dict[str, Any]]) -> None:
     """Store messages all at once, leaving those that are there already as they are."""
     tx.many(INSERT_NEW_MESSAGE, rows)

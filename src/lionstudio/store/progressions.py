@@ -54,13 +54,16 @@ FIND_POSITIONS = f"""
       FROM sessions AS session JOIN progression_entries AS entry ON entry.progression_id = session.progression_id
      WHERE session.id = :session_id AND entry.message_id IN {IDS}
 """
+# Messages are told in their order, so that the last few changes know the position; more than one of them, because a
+# message that was changed is told again.
 FIND_POSITION_TOLD = """
     SELECT max(entry.position)
-      FROM changes AS change
-      JOIN sessions AS session ON session.id = change.session_id
+      FROM (SELECT entity_id FROM changes
+             WHERE session_id = :session_id AND seq <= :upto AND topic = 'message'
+             ORDER BY seq DESC LIMIT 100) AS change
+      JOIN sessions AS session ON session.id = :session_id
       JOIN progression_entries AS entry
         ON entry.message_id = change.entity_id AND entry.progression_id = session.progression_id
-     WHERE change.session_id = :session_id AND change.seq <= :upto AND change.topic = 'message'
 """
 
 
