@@ -2,11 +2,13 @@
 
 import errno
 import os
+import resource
 import select
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -219,6 +221,21 @@ def test_watching_for_a_death_that_has_happened_says_so(child):
     child.communicate(b"\n")
     with pytest.raises(ProcessLookupError):
         machine.watch_death(child.pid)
+
+
+@pytest.mark.parametrize("pid", [-1, 0, 2**31, 2**60])
+def test_a_number_that_is_no_pid_cannot_be_watched(pid):
+    with suppress(ProcessLookupError):
+        assert machine.watch_death(pid) is None
+
+
+def test_the_number_of_descriptors_is_the_limit_of_this_process():
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft - 1, hard))
+    try:
+        assert machine.most_descriptors() == soft - 1
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 @LINUX

@@ -79,28 +79,34 @@ def date(tx: Tx, session_ids: Collection[str], *, observed_at: float) -> None:
     tx.run(DATE, ids=ids_in(session_ids), observed_at=observed_at)
 
 
-# Which runs' files lie on this host is the rule of `services.health`: those recorded here, or nobody says where.
+# The three parts have nothing in common, and each has its index. Which runs' files lie on this host is the rule of
+# `services.health`: those that were recorded here, and those of which nobody says where. CROSS JOIN keeps SQLite from
+# beginning with another table.
 LIST_UNSETTLED = f"""
       WITH candidate AS (
-        SELECT id FROM sessions WHERE ended_at >= :since AND is_running = 0
-        UNION
-        SELECT id FROM sessions WHERE ended_at IS NULL AND is_running = 0 AND updated_at >= :since
-        UNION
-        SELECT session_id FROM session_evidence WHERE leftovers > 0
+        SELECT id FROM sessions WHERE ended_at >= :since
+        UNION ALL
+        SELECT id FROM sessions WHERE ended_at IS NULL AND updated_at >= :since
+        UNION ALL
+        SELECT old.id FROM session_evidence AS unclean CROSS JOIN sessions AS old
+         WHERE unclean.leftovers > 0 AND old.id = unclean.session_id AND COALESCE(old.ended_at, old.updated_at) < :since
+      ), chosen AS (
+        SELECT session.id AS id, COALESCE(evidence.observed_at, 0) AS seen_at
+          FROM candidate CROSS JOIN sessions AS session
+          LEFT JOIN session_evidence AS evidence ON evidence.session_id = session.id
+         WHERE session.id = candidate.id AND session.is_running = 0
+           AND (session.artifacts_path IS NOT NULL OR evidence.health NOT IN ('healthy', 'zombie'))
+           AND (EXISTS (SELECT 1 FROM session_processes AS process
+                         WHERE process.session_id = session.id AND process.host = :host)
+                OR NOT EXISTS (SELECT 1 FROM session_processes AS process
+                                WHERE process.session_id = session.id AND process.host IS NOT NULL))
+         ORDER BY seen_at, id
+         LIMIT :limit
       )
     SELECT {SESSION_COLUMNS}
-      FROM candidate
-      JOIN sessions AS session ON session.id = candidate.id
-      JOIN progression_heads AS head ON head.id = session.progression_id
-      LEFT JOIN session_evidence AS evidence ON evidence.session_id = session.id
-     WHERE session.is_running = 0
-       AND (session.artifacts_path IS NOT NULL OR evidence.health NOT IN ('healthy', 'zombie'))
-       AND (EXISTS (SELECT 1 FROM session_processes AS process
-                     WHERE process.session_id = session.id AND process.host = :host)
-            OR NOT EXISTS (SELECT 1 FROM session_processes AS process
-                            WHERE process.session_id = session.id AND process.host IS NOT NULL))
-     ORDER BY COALESCE(evidence.observed_at, 0), session.id
-     LIMIT :limit
+      FROM chosen CROSS JOIN sessions AS session CROSS JOIN progression_heads AS head
+     WHERE session.id = chosen.id AND head.id = session.progression_id
+     ORDER BY chosen.seen_at, chosen.id
 """
 
 
