@@ -213,9 +213,7 @@ def vacuum(call: Call) -> None:
         ]
     call.out.facts(facts)
     if not maintenance.vacuum_gives_room_back(call.ctx):
-        call.out.say(
-            "The room of dead rows is used again for new ones; the files of the server stay as large as they are."
-        )
+        call.out.say(maintenance.SERVER_KEEPS_ROOM)
     if after.log_size:
         call.out.say(
             f"The log still holds {size_text(after.log_size)}: somebody reads or writes. "

@@ -10,12 +10,19 @@ from starlette.exceptions import HTTPException
 
 from lionstudio.server import errors
 from lionstudio.server.guard import Door, Guard
-from lionstudio.server.routes import login, runs, system
+from lionstudio.server.routes import admin, dashboard, interventions, login, runs, system, upkeep
 from lionstudio.server.studio import open_studio
 from lionstudio.settings import Settings
 from lionstudio.version import __version__
 
-ROUTERS: tuple[APIRouter, ...] = (system.router, runs.router)
+ROUTERS: tuple[APIRouter, ...] = (
+    system.router,
+    dashboard.router,
+    runs.router,
+    admin.router,
+    interventions.router,
+    upkeep.router,
+)
 
 
 def create_app(settings: Settings, door: Door | None = None, *, now: Callable[[], float] = time.time) -> FastAPI:

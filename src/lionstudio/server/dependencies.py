@@ -2,8 +2,9 @@
 
 from typing import Annotated
 
-from fastapi import Depends, Header, Request
+from fastapi import Depends, Header, Query, Request
 
+from lionstudio.domain.session_list import LARGEST_TIME, PAGE_LIMIT
 from lionstudio.server.studio import Studio
 from lionstudio.services.context import Context
 from lionstudio.settings import Settings
@@ -38,3 +39,6 @@ StudioDep = Annotated[Studio, Depends(get_studio)]
 Ctx = Annotated[Context, Depends(get_context)]
 SettingsDep = Annotated[Settings, Depends(get_settings)]
 Actor = Annotated[str, Depends(get_actor)]
+PageCursor = Annotated[str | None, Query(max_length=1_000, description="next_cursor of the page before")]
+PageLimit = Annotated[int, Query(ge=1, le=PAGE_LIMIT)]
+Moment = Annotated[float | None, Query(ge=-LARGEST_TIME, le=LARGEST_TIME, description="unix seconds")]

@@ -1,4 +1,4 @@
-"""What lives as long as the server: the database and whoever watches it."""
+"""What lives as long as the server: the database, whoever watches it, and the doctor."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 from fastapi.concurrency import run_in_threadpool
 
+from lionstudio.doctor.loop import Doctor
+from lionstudio.doctor.resources import ResourceView
 from lionstudio.recorders.reading import open_to_read
 from lionstudio.server.live import LiveFeed
 from lionstudio.services.context import Context
@@ -18,6 +20,8 @@ class Studio(NamedTuple):
     settings: Settings
     ctx: Context
     live: LiveFeed
+    doctor: Doctor
+    resources: ResourceView
     started_at: float
 
 
@@ -29,10 +33,13 @@ async def open_studio(settings: Settings, now: Callable[[], float]) -> AsyncIter
     try:
         live = LiveFeed(ctx)
         await live.start()
+        doctor = Doctor(ctx)
+        doctor.start()
         try:
-            yield Studio(settings, ctx, live, ctx.now())
+            yield Studio(settings, ctx, live, doctor, ResourceView(ctx, settings), ctx.now())
         finally:
             live.close_streams()
+            await run_in_threadpool(doctor.stop)
             await live.stop()
     finally:
         await run_in_threadpool(ctx.db.close)

@@ -7,8 +7,8 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
 
 from lionstudio.domain.errors import Error, Unavailable
 from lionstudio.domain.json_text import to_json
@@ -27,13 +27,19 @@ LINES, DATABASE = "application/x-ndjson", "application/vnd.sqlite3"
 IDS_IN_EVENT = 1_000
 
 
+class Pieces(Iterator[bytes], Protocol):
+    """Bytes, one piece after the other; closed when nobody wants the rest."""
+
+    def close(self) -> None: ...
+
+
 class Export(NamedTuple):
     """Bytes to be sent, and what to call them."""
 
     file_name: str
     media_type: str
     size: int | None  # None if nobody can know before the end
-    pieces: Iterator[bytes]
+    pieces: Pieces
     event_id: str
 
 
@@ -102,7 +108,7 @@ def _announce(ctx: Context, stem: str, suffix: str, actor: str, details: Mapping
     return file_name, event.id
 
 
-def _encode(lines: Iterable[Mapping[str, Any]]) -> Iterator[bytes]:
+def _encode(lines: Iterable[Mapping[str, Any]]) -> Generator[bytes]:
     piece = bytearray()
     for line in lines:
         piece += to_json(line, what="export").encode() + b"\n"

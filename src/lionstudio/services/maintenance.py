@@ -14,6 +14,9 @@ from lionstudio.store import figures
 from lionstudio.store.figures import Checkpointed, Figures, TableRows
 
 CHECKPOINT_MODES = ("PASSIVE", "FULL", "RESTART", "TRUNCATE")  # R38; SQLite's own words
+SERVER_KEEPS_ROOM = (
+    "The room of dead rows is used again for new ones; the files of the server stay as large as they are."
+)
 
 
 class Stats(NamedTuple):
@@ -72,9 +75,9 @@ def checkpoint(ctx: Context, mode: str = "TRUNCATE", *, actor: str) -> Checkpoin
 
 def vacuum(ctx: Context, *, actor: str) -> Vacuumed:
     """Make use of room that deleted rows left (R39); raises DatabaseFull where the work itself has no room."""
-    before = _read_figures(ctx)
+    before = read_figures(ctx)
     ctx.db.dialect.vacuum()
-    done = Vacuumed(before, _read_figures(ctx))
+    done = Vacuumed(before, read_figures(ctx))
     sizes = {when: {"size": own.size, "log_size": own.log_size} for when, own in done._asdict().items()}
     record_event(ctx, "vacuum", details=sizes, actor=actor)
     return done
@@ -85,6 +88,7 @@ def vacuum_gives_room_back(ctx: Context) -> bool:
     return ctx.db.dialect.one_writer
 
 
-def _read_figures(ctx: Context) -> Figures:
+def read_figures(ctx: Context) -> Figures:
+    """What the database says about itself."""
     with ctx.db.read() as tx:
         return figures.read_figures(tx)

@@ -1,0 +1,44 @@
+"""Files that are sent while they are read, and broken off cleanly when the reader goes away or something goes wrong."""
+
+import asyncio
+import logging
+
+from fastapi.responses import StreamingResponse
+from starlette.types import Message, Send
+
+from lionstudio.domain.errors import Error
+from lionstudio.services.export_stream import Export
+
+STUCK_AFTER = 600.0  # seconds in which a reader takes nothing at all; people pause downloads
+
+logger = logging.getLogger("lionstudio.server")
+
+
+class Download(StreamingResponse):
+    """An export on its way to somebody. Nothing is kept open once it has ended, however it ended."""
+
+    def __init__(self, export: Export) -> None:
+        self._export = export
+        headers = {
+            "Content-Disposition": f'attachment; filename="{export.file_name}"',
+            "Cache-Control": "no-store",
+            "X-Accel-Buffering": "no",
+        }
+        if export.size is not None:
+            headers["Content-Length"] = str(export.size)
+        super().__init__(export.pieces, headers=headers, media_type=export.media_type)
+
+    async def stream_response(self, send: Send) -> None:
+        async def send_in_time(message: Message) -> None:
+            async with asyncio.timeout(STUCK_AFTER):
+                await send(message)
+
+        try:
+            await super().stream_response(send_in_time)
+        except (Error, TimeoutError) as error:
+            # Without the last piece the line is cut, so that nobody takes a part for the whole.
+            logger.warning(
+                "the export %s broke off: %s", self._export.file_name, str(error) or "its reader took nothing"
+            )
+        finally:
+            self._export.pieces.close()
