@@ -130,6 +130,13 @@ class Play(NamedTuple):
     depends_on: tuple[str, ...] = ()  # names of plays; a name that does not exist is kept, and reported by the graph
     sort_order: int = 0
 
+    @property
+    def duration_ms(self) -> float | None:
+        """How long the latest attempt took; nothing while its agent works or when a time is missing."""
+        if self.status in AGENT_WORKS or self.started_at is None or self.ended_at is None:
+            return None
+        return (self.ended_at - self.started_at) * 1000
+
 
 def require_play_move(before: PlayStatus, after: PlayStatus) -> None:
     """Raise IllegalTransition unless a play in `before` may become `after`."""

@@ -60,7 +60,7 @@ def check_name(name: str) -> str | None:
 
 def parse_meta(text: str) -> Told:
     """What `_meta.json` tells about its play."""
-    found, complaint = _parse_object(text)
+    found, complaint = parse_object(text)
     if complaint:
         return Told({}, (complaint,))
     facts: dict[str, Any] = {}
@@ -76,7 +76,7 @@ def parse_meta(text: str) -> Told:
 
 def parse_verdict(text: str) -> Told:
     """What `_verdict.json` tells: `gate_passed` and `gate_feedback`."""
-    found, complaint = _parse_object(text)
+    found, complaint = parse_object(text)
     if complaint:
         return Told({}, (complaint,))
     if not isinstance(found.get("gate_passed"), bool):
@@ -91,7 +91,7 @@ def parse_verdict(text: str) -> Told:
 
 def parse_final_verdict(text: str) -> FinalVerdict:
     """What `_final_verdict.json` tells about its show."""
-    found, complaint = _parse_object(text)
+    found, complaint = parse_object(text)
     if complaint:
         return FinalVerdict(None, complaints=(complaint,))
     if not isinstance(found.get("show_passed"), bool):
@@ -120,24 +120,25 @@ def parse_exit_code(text: str) -> int:
 def render_meta(play: Play) -> str:
     """A `_meta.json` that says what is known about a play; `parse_meta` reads it back."""
     told = {name: getattr(play, name) for name in META_FACTS}
-    return _render({name: value for name, value in told.items() if value is not None})
+    return render_object({name: value for name, value in told.items() if value is not None})
 
 
 def render_verdict(*, gate_passed: bool, feedback: str | None = None, notes: str | None = None) -> str:
     """A `_verdict.json`."""
-    return _render({"gate_passed": gate_passed, "feedback": feedback, "notes": notes})
+    return render_object({"gate_passed": gate_passed, "feedback": feedback, "notes": notes})
 
 
 def render_final_verdict(*, show_passed: bool, summary: str, blockers: Sequence[str] = ()) -> str:
     """A `_final_verdict.json`."""
-    return _render({"show_passed": show_passed, "summary": summary, "blockers": list(blockers)})
+    return render_object({"show_passed": show_passed, "summary": summary, "blockers": list(blockers)})
 
 
-def _render(value: Mapping[str, Any]) -> str:
+def render_object(value: Mapping[str, Any]) -> str:
+    """A JSON file as people like to read it."""
     return json.dumps(value, indent=2) + "\n"
 
 
-def _parse_object(text: str) -> tuple[dict[str, Any], str | None]:
+def parse_object(text: str) -> tuple[dict[str, Any], str | None]:
     """The JSON object in a text, or why there is none."""
     if not text.strip():
         return {}, "It is empty."

@@ -18,7 +18,6 @@ from lionstudio.domain.show_files import (
     PID,
     PLAN,
     PLAY_MARKS,
-    SHOW_MARKS,
     VERDICT,
     FinalVerdict,
     Told,
@@ -35,6 +34,7 @@ from lionstudio.importers.report import UPDATED, ImportReport, Problem
 from lionstudio.importers.small_files import read_text
 from lionstudio.machine import CannotLook, look_at, started_at
 from lionstudio.services.context import Context
+from lionstudio.services.show_pages import is_show
 from lionstudio.services.show_sync import Difference, sync_show
 from lionstudio.services.shows import list_shows
 
@@ -94,12 +94,12 @@ def _find_shows(root: str, problems: list[Problem]) -> list[str]:
             f"The folder {root} cannot be read ({error.strerror}).",
             hint="Name the folder that holds the shows, or set LIONAGI_SHOWS_ROOT.",
         ) from None
-    if _is_show(root, names):
+    if is_show(root, names):
         return [root]
     if any(name in names for name in PLAY_MARKS):
         raise NotFound(f"{root} is one play.", hint=f"Name its show: {os.path.dirname(root)}")
     folders = _folders(root, names, problems)
-    return [folder for folder in folders if _is_show(folder, _names_in(folder, problems))]
+    return [folder for folder in folders if is_show(folder, _names_in(folder, problems))]
 
 
 def _folders(parent: str, names: Sequence[str], problems: list[Problem]) -> list[str]:
@@ -138,13 +138,6 @@ def _names_in(folder: str, problems: list[Problem]) -> list[str]:
     except OSError as error:
         problems.append(Problem(folder, f"It cannot be read ({error.strerror})."))
         return []
-
-
-def _is_show(folder: str, names: Sequence[str]) -> bool:
-    if any(name in names for name in SHOW_MARKS):
-        return True
-    inside = (name for name in names if not name.startswith((".", "_")))
-    return META not in names and any(os.path.lexists(os.path.join(folder, name, META)) for name in inside)
 
 
 def _read_show(folder: str, problems: list[Problem]) -> ShowOnDisk:

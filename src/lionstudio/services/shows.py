@@ -82,7 +82,7 @@ def put_play(
 ) -> Play:
     """Store a play by its show and name; raises ShowNotFound, and SessionNotFound for a run nobody knows."""
     with ctx.db.write() as tx:
-        show = _get(tx, topic, lock=True)
+        show = get(tx, topic, lock=True)
         return _put_play(ctx, tx, show, name, facts, actor=actor, reason=reason)
 
 
@@ -117,7 +117,7 @@ def move_show(
     status = parse_word(ShowStatus, to, what="status of a show")
     now = ctx.now()
     with ctx.db.write() as tx:
-        before = _get(tx, topic, lock=True)
+        before = get(tx, topic, lock=True)
         require_show_move(before.status, status)
         after = before._replace(status=status, status_source=StatusSource.SQLITE, updated_at=now)
         shows.update(tx, after)
@@ -144,8 +144,8 @@ def move_play(
     """Give a play its next status, and the facts of that step; raises IllegalTransition when it may not follow."""
     status = parse_word(PlayStatus, to, what="status of a play")
     with ctx.db.write() as tx:
-        show = _get(tx, topic, lock=True)
-        before = _get_play(tx, show, name)
+        show = get(tx, topic, lock=True)
+        before = get_play_of(tx, show, name)
         require_play_move(before.status, status)
         after = before._replace(status=status, **_checked_play(tx, facts))
         return store_play(
@@ -157,7 +157,7 @@ def delete_show(ctx: Context, topic: str, *, actor: str) -> None:
     """Forget a show and its plays (R58). Its files, its runs and its history stay."""
     now = ctx.now()
     with ctx.db.write() as tx:
-        show = _get(tx, topic, lock=True)
+        show = get(tx, topic, lock=True)
         for play in shows.list_plays(tx, show.id):
             tx.tell(Topic.PLAY, play.id, session_id=play.session_id, at=now)
         shows.delete(tx, show.id)
@@ -169,8 +169,8 @@ def delete_play(ctx: Context, topic: str, name: str, *, actor: str) -> None:
     """Take a play out of its show; raises PlayNotFound. Its run and its history stay."""
     now = ctx.now()
     with ctx.db.write() as tx:
-        show = _get(tx, topic, lock=True)
-        play = _get_play(tx, show, name)
+        show = get(tx, topic, lock=True)
+        play = get_play_of(tx, show, name)
         shows.delete_play(tx, play.id)
         shows.touch(tx, show.id, at=now)
         keep_history(ctx, tx, "play", play.id, before=play.status, after=None, at=now, actor=actor)
@@ -180,7 +180,7 @@ def delete_play(ctx: Context, topic: str, name: str, *, actor: str) -> None:
 def get_show(ctx: Context, topic: str) -> Show:
     """One show; raises ShowNotFound."""
     with ctx.db.read() as tx:
-        return _get(tx, topic)
+        return get(tx, topic)
 
 
 def find_show(ctx: Context, topic: str) -> Show | None:
@@ -201,13 +201,13 @@ def list_shows(
 def get_play(ctx: Context, topic: str, name: str) -> Play:
     """One play; raises ShowNotFound or PlayNotFound."""
     with ctx.db.read() as tx:
-        return _get_play(tx, _get(tx, topic), name)
+        return get_play_of(tx, get(tx, topic), name)
 
 
 def list_plays(ctx: Context, topic: str) -> list[Play]:
     """A show's plays in the order of its plan; raises ShowNotFound."""
     with ctx.db.read() as tx:
-        return shows.list_plays(tx, _get(tx, topic).id)
+        return shows.list_plays(tx, get(tx, topic).id)
 
 
 def list_plays_everywhere(
@@ -233,23 +233,25 @@ def get_graph(ctx: Context, topic: str) -> PlayGraph:
 def list_show_history(ctx: Context, topic: str) -> list[StatusTransition]:
     """How a show came to its status, oldest first."""
     with ctx.db.read() as tx:
-        return audit.list_transitions(tx, "show", _get(tx, topic).id)
+        return audit.list_transitions(tx, "show", get(tx, topic).id)
 
 
 def list_play_history(ctx: Context, topic: str, name: str) -> list[StatusTransition]:
     """How a play came to its status, oldest first."""
     with ctx.db.read() as tx:
-        return audit.list_transitions(tx, "play", _get_play(tx, _get(tx, topic), name).id)
+        return audit.list_transitions(tx, "play", get_play_of(tx, get(tx, topic), name).id)
 
 
-def _get(tx: Tx, topic: str, *, lock: bool = False) -> Show:
+def get(tx: Tx, topic: str, *, lock: bool = False) -> Show:
+    """One show within a transaction, kept from other writers if asked; raises ShowNotFound."""
     show = shows.find(tx, topic, lock=lock)
     if show is None:
         raise ShowNotFound(f"There is no show {topic!r}.", hint="li show ls shows the shows there are.")
     return show
 
 
-def _get_play(tx: Tx, show: Show, name: str) -> Play:
+def get_play_of(tx: Tx, show: Show, name: str) -> Play:
+    """One play of a show within a transaction; raises PlayNotFound."""
     play = shows.find_play(tx, show.id, name)
     if play is None:
         raise PlayNotFound(f"The show {show.topic!r} has no play {name!r}.", hint=f"li show status {show.topic}")
@@ -269,7 +271,7 @@ def _put_show(ctx: Context, tx: Tx, topic: str, facts: ShowFacts, *, actor: str,
             keep_history(ctx, tx, "show", after.id, before=None, after=after.status, at=now, actor=actor, reason=reason)
             tx.tell(Topic.SHOW, after.id, at=now)
             return after
-        before = _get(tx, topic, lock=True)  # somebody stored it in this moment
+        before = get(tx, topic, lock=True)  # somebody stored it in this moment
     after = shows.show_as_stored(before._replace(**checked))
     if after == before:
         return before

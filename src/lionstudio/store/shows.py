@@ -21,7 +21,8 @@ LOCK_SHOW = "UPDATE shows SET topic = topic WHERE topic = :topic"
 SHOW_TEXTS = ("topic", "show_dir", "goal", "repo", "base_branch", "integration_branch")
 
 
-def _show(row: Row) -> Show:
+def to_show(row: Row) -> Show:
+    """A show from the columns of SELECT_SHOW."""
     source = None if row[6] is None else StatusSource(row[6])
     columns: list[Any] = [*row[:5], ShowStatus(row[5]), source, *row[7:]]
     return Show(*columns)
@@ -32,12 +33,12 @@ def find(tx: Tx, topic: str, *, lock: bool = False) -> Show | None:
     if lock:
         tx.run(LOCK_SHOW, topic=text_in(topic))
     row = tx.one(FIND_SHOW, topic=text_in(topic))
-    return None if row is None else _show(row)
+    return None if row is None else to_show(row)
 
 
 def list_newest(tx: Tx, *, status: ShowStatus | None, before: pages.Key | None, limit: int) -> list[Show]:
     """Shows newest first, from the one after `before`."""
-    return [_show(row) for row in pages.list_newest(tx, SELECT_SHOW, before=before, limit=limit, status=status)]
+    return [to_show(row) for row in pages.list_newest(tx, SELECT_SHOW, before=before, limit=limit, status=status)]
 
 
 def show_as_stored(show: Show) -> Show:
@@ -125,7 +126,8 @@ LIST_OF_SESSION = (
 PLAY_TEXTS = ("name", "playbook", "effort", "worktree", "branch", "merge_sha", "gate_feedback")
 
 
-def _play(row: Row) -> Play:
+def to_play(row: Row) -> Play:
+    """A play from the columns of SELECT_PLAY."""
     gate_passed = None if row[17] is None else bool(row[17])
     depends_on = tuple(json_out(row[19]))
     columns: list[Any] = [*row[:5], PlayStatus(row[5]), *row[6:17], gate_passed, row[18], depends_on, row[20]]
@@ -134,12 +136,12 @@ def _play(row: Row) -> Play:
 
 def find_play(tx: Tx, show_id: str, name: str) -> Play | None:
     row = tx.one(FIND_PLAY, show_id=show_id, name=text_in(name))
-    return None if row is None else _play(row)
+    return None if row is None else to_play(row)
 
 
 def list_plays(tx: Tx, show_id: str) -> list[Play]:
     """A show's plays in the order of its plan."""
-    return [_play(row) for row in tx.all(LIST_PLAYS, show_id=show_id)]
+    return [to_play(row) for row in tx.all(LIST_PLAYS, show_id=show_id)]
 
 
 def list_plays_of_session(tx: Tx, session_id: str) -> list[PlayWithTopic]:
@@ -224,4 +226,4 @@ def _play_params(play: Play) -> dict[str, Any]:
 
 
 def to_play_with_topic(row: Row) -> PlayWithTopic:
-    return PlayWithTopic(row[0], _play(row[1:]))
+    return PlayWithTopic(row[0], to_play(row[1:]))
