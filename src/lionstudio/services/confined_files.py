@@ -55,9 +55,10 @@ def read_within(root: str, path: str, *, largest: int = LARGEST) -> str | None:
 
 def read_opened(number: int, *, largest: int = LARGEST) -> str:
     """The text of an open file, which is closed; raises InvalidContent."""
+    if not stat.S_ISREG(os.fstat(number).st_mode):
+        os.close(number)
+        raise InvalidContent("It is not a file.")
     with open(number, "rb") as file:
-        if not stat.S_ISREG(os.fstat(number).st_mode):
-            raise InvalidContent("It is not a file.")
         try:
             found = file.read(largest + 1)
         except OSError as error:
