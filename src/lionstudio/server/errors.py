@@ -23,6 +23,7 @@ BODY_LIMIT = 16 * 1024 * 1024
 BODY_SECONDS = 30.0  # in which the next part of a body has to come
 RETRY_AFTER = "1"  # seconds, for those who meet a busy database
 SHOWN_PROBLEMS = 5  # of a body with many wrong fields
+FIELD_LENGTH = 100  # of the path to a wrong one
 
 logger = logging.getLogger("lionstudio.server")
 
@@ -58,7 +59,11 @@ TOLD: Mapping[str, Told] = {
     "unsupported_media_type": Told(
         415, "The body is not said to be JSON.", "Send the header Content-Type: application/json."
     ),
-    "invalid_json": Told(422, "The body is not JSON.", "Send one JSON value."),
+    "invalid_json": Told(
+        422,
+        "The body is not JSON that can be read.",
+        "Send one JSON value in UTF-8, not nested too deeply, with whole numbers of 4,300 digits at most.",
+    ),
     "internal_error": Told(500, "Something went wrong inside the server.", "Its log says what; please report it."),
 }
 BREAKS_OFF = frozenset({"body_too_slow", "body_too_large"})  # the rest of the body is not read
@@ -148,11 +153,15 @@ def _sentence(problem: Mapping[str, Any]) -> str:
     where: Sequence[Any] = problem["loc"]
     field = ".".join(str(part) for part in where[1:]) or str(where[0])
     message = str(problem["msg"])
+    if len(field) > FIELD_LENGTH:
+        field = f"{field[:FIELD_LENGTH]}…"
     return f"{field}: {message[:1].lower()}{message[1:]}."
 
 
 async def _tell_http_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
+    if error.status_code == 400:  # how the framework says that it could not read a body
+        return tell("invalid_json")
     code = next((code for code, told in TOLD.items() if told.status == error.status_code), None)
     if code is None:
         return error_response(error.status_code, "http_error", str(error.detail), headers=error.headers)

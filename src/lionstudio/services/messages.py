@@ -21,7 +21,7 @@ from lionstudio.domain.drafts import require_message, require_recipient
 from lionstudio.domain.errors import BranchNotFound, MessageNotFound
 from lionstudio.domain.usage import NO_USAGE, usage_of
 from lionstudio.services.context import Context, again_if_undone
-from lionstudio.services.sessions import lock_session, no_session
+from lionstudio.services.sessions import get, lock_session, no_session
 from lionstudio.store import branches, exchange, messages, progressions, sessions, usage
 from lionstudio.store.transaction import Tx
 
@@ -30,8 +30,8 @@ PAGE_LIMIT = 10_000
 SCAN_PAGE = 1_000
 
 
-def find_line(ctx: Context, session_id: str, branch_id: str) -> Line:
-    """Where the messages of a branch go; raises SessionNotFound or BranchNotFound. It stays true for ever."""
+def find_line(ctx: Context, session_id: str, branch_id: str | None = None) -> Line:
+    """Where the messages of a branch go, or those of the run's first; raises SessionNotFound or BranchNotFound. It stays true for ever."""
     with ctx.db.read() as tx:
         return _line(tx, session_id, branch_id)
 
@@ -76,6 +76,8 @@ def append_to_session(ctx: Context, session_id: str, said: Sequence[tuple[str | 
     ids = [draft.id or ctx.new_id() for _, draft in said]
     with ctx.db.write() as tx:
         lock_session(tx, session_id)
+        if not said:
+            get(tx, session_id)
         lines = {branch_id: _line(tx, session_id, branch_id) for branch_id in {branch_id for branch_id, _ in said}}
         branched = ((lines[branch_id], draft, id) for (branch_id, draft), id in zip(said, ids, strict=True))
         _say(ctx, tx, session_id, branched, at=ctx.now())
@@ -171,7 +173,8 @@ def list_messages(
 def no_branch(session_id: str, branch_id: str | None) -> BranchNotFound:
     """The error for a branch that a run does not have."""
     name = "" if branch_id is None else f" {branch_id!r}"
-    return BranchNotFound(f"The run {session_id!r} has no branch{name}.")
+    hint = "li runs show RUN lists the branches of a run."
+    return BranchNotFound(f"The run {session_id!r} has no branch{name}.", hint=hint)
 
 
 def list_tool_errors(ctx: Context, session_id: str) -> list[Message]:

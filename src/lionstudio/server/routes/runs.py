@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Path, Query, Response
 from fastapi.concurrency import run_in_threadpool
+from pydantic import Discriminator, Field, Tag
 
 from lionstudio.domain.conversation import Line
 from lionstudio.domain.errors import SessionNotFound
@@ -44,6 +45,12 @@ LARGEST_POSITION = 2**53
 SessionId = Annotated[str, Path(max_length=200)]
 Words = Annotated[str | None, Query(max_length=4_000)]
 Limit = Annotated[int, Query(ge=1, le=PAGE_LIMIT)]
+# The shape says which of the two is meant, so that only what is wrong with that one is told.
+Said = Annotated[
+    Annotated[MessageIn, Tag("message")]
+    | Annotated[list[MessageIn], Field(max_length=MESSAGES_AT_ONCE), Tag("messages")],
+    Discriminator(lambda body: "messages" if isinstance(body, list) else "message"),
+]
 
 
 @router.get("")
@@ -180,8 +187,8 @@ def start_session(ctx: Ctx, body: SessionIn) -> Response:
     )
     session = sessions.start_session(ctx, draft, _process(line.session_id, body.process))
     is_new = session.progression_id == line.session_progression_id
-    first = branches.list_branches(ctx, session.id)[0]
-    return answer(Started(id=session.id, branch_id=first.id, status=session.status), 201 if is_new else 200)
+    first = messages.find_line(ctx, session.id)
+    return answer(Started(id=session.id, branch_id=first.branch_id, status=session.status), 201 if is_new else 200)
 
 
 def _process(session_id: str, told: ProcessIn | None) -> ProcessRecord | None:
@@ -201,10 +208,7 @@ def _with_model(metadata: Mapping[str, Any] | None, model: str | None) -> Mappin
 def append_messages(
     ctx: Ctx,
     session_id: SessionId,
-    body: Annotated[
-        MessageIn | Annotated[list[MessageIn], Body(max_length=MESSAGES_AT_ONCE)],
-        Body(description="one message, or a list of them that is stored as a whole or not at all"),
-    ],
+    body: Annotated[Said, Body(description="one message, or a list of them that is stored as a whole or not at all")],
 ) -> Stored:
     """Store messages. Answered when they are on disk; sending one again, with its id, stores it once."""
     said = body if isinstance(body, list) else [body]

@@ -334,7 +334,7 @@ class ProcessIn(BaseModel):
     boot_id: Name | None = None
     pid_namespace: Name | None = None
     pid: int = Field(ge=1, lt=2**31)
-    start_time: float | None = Field(None, allow_inf_nan=False, description="clock ticks since boot")
+    start_time: int | None = Field(None, ge=0, lt=2**62, description="clock ticks since boot")
     command: Name | None = None
 
 
