@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 
 from lionstudio.server import errors
 from lionstudio.server.guard import Door, Guard
-from lionstudio.server.routes import admin, dashboard, interventions, login, runs, system, upkeep
+from lionstudio.server.routes import admin, dashboard, interventions, login, runs, shows, system, upkeep
 from lionstudio.server.studio import open_studio
 from lionstudio.settings import Settings
 from lionstudio.version import __version__
@@ -19,6 +19,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     system.router,
     dashboard.router,
     runs.router,
+    shows.router,
     admin.router,
     interventions.router,
     upkeep.router,
