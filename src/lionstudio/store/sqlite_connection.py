@@ -13,8 +13,7 @@ from lionstudio.domain.errors import Error, InvalidRequest
 from lionstudio.store import sqlite_turn
 from lionstudio.store.migrate import READ_VERSION, require_known
 from lionstudio.store.sqlite_errors import busy, explain, read_only
-from lionstudio.store.sqlite_file import find_identity, log_size
-from lionstudio.store.sqlite_places import can_make_files_beside, find_moment, open_unwritten
+from lionstudio.store.sqlite_file import can_make_files_beside, find_identity, find_moment, log_size
 from lionstudio.store.sqlite_turn import WriteTurn, pause
 from lionstudio.store.transaction import ConnectionLost
 
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from lionstudio.store.dialect import Params, Row
-    from lionstudio.store.sqlite_places import FileMoment
+    from lionstudio.store.sqlite_file import FileMoment
 
 STATEMENTS = 48  # prepared and kept by a connection; apsw looks through them one by one, so more made an append slower
 PRAGMAS = """
@@ -88,6 +87,8 @@ class SqliteConnection:
             return raw
         except (apsw.CantOpenError, apsw.ReadOnlyError):
             raw.close()
+        from lionstudio.store.sqlite_places import open_unwritten  # few databases are in such a place
+
         self._moment = find_moment(self._path)
         return open_unwritten(self._path, statements=STATEMENTS)
 

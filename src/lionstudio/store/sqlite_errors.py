@@ -18,7 +18,6 @@ from lionstudio.domain.errors import (
     Unavailable,
 )
 from lionstudio.store import sqlite_turn
-from lionstudio.store.sqlite_places import is_unreadable, why_read_only
 
 
 def explain(error: apsw.Error, location: str) -> Error:
@@ -31,12 +30,10 @@ def explain(error: apsw.Error, location: str) -> Error:
             return DatabaseFull(f"There is no room left for the database {location}.")
         case apsw.SQLITE_READONLY | apsw.SQLITE_PERM | apsw.SQLITE_AUTH:
             return read_only(location)
-        case apsw.SQLITE_CANTOPEN if is_unreadable(location):
-            return DatabaseGone(f"You may not read the file {location}.", hint="Check who owns it, and its mode.")
-        case apsw.SQLITE_CANTOPEN if why := why_read_only(location):
-            return DatabaseReadOnly(f"The database {location} can neither be opened nor made: {why}.")
-        case apsw.SQLITE_CANTOPEN | apsw.SQLITE_IOERR:
-            return DatabaseGone(f"The database {location} cannot be read or written ({error}).")
+        case apsw.SQLITE_CANTOPEN:
+            return _closed(error, location)
+        case apsw.SQLITE_IOERR:
+            return _gone(error, location)
         case apsw.SQLITE_CORRUPT | apsw.SQLITE_NOTADB:
             return DatabaseDamaged(f"The file {location} is not a whole database ({error}).")
         case apsw.SQLITE_TOOBIG:
@@ -54,6 +51,24 @@ def busy(location: str) -> DatabaseBusy:
     return DatabaseBusy(f"The database {location} was busy for more than {sqlite_turn.BUSY_SECONDS:.0f} s.")
 
 
+def _closed(error: apsw.Error, location: str) -> Error:
+    from lionstudio.store.sqlite_places import is_unreadable, why_read_only  # only when something is wrong
+
+    if is_unreadable(location):
+        return DatabaseGone(f"You may not read the file {location}.", hint="Check who owns it, and its mode.")
+    why = why_read_only(location)
+    if why is not None:
+        return DatabaseReadOnly(f"The database {location} can neither be opened nor made: {why}.")
+    return _gone(error, location)
+
+
+def _gone(error: apsw.Error, location: str) -> DatabaseGone:
+    return DatabaseGone(f"The database {location} cannot be read or written ({error}).")
+
+
 def read_only(location: str) -> DatabaseReadOnly:
+    """Our name for a place that may only be read."""
+    from lionstudio.store.sqlite_places import why_read_only
+
     why = why_read_only(location)
     return DatabaseReadOnly(f"The database {location} may only be read{f': {why}' if why else ''}.")

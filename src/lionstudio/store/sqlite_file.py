@@ -10,6 +10,7 @@ import apsw
 TYPE_CHECKING = False  # not from `typing`: loading that takes as long as starting Python
 if TYPE_CHECKING:
     FileIdentity = tuple[int, int]
+    FileMoment = tuple[int, int, int]
 
 APPLICATION_ID = 0x4C695374  # "LiSt", in every file that is ours
 # Places in the header, see the SQLite file format.
@@ -17,6 +18,7 @@ HEADER_SIZE = 100
 MAGIC = b"SQLite format 3\x00"
 WRITE_VERSION_AT, WAL_VERSION = 18, 2
 APPLICATION_ID_AT = 68
+FOR_US = {"effective_ids": os.access in os.supports_effective_ids}  # what may be done, asked as who does it
 
 
 def read_header(path: str) -> bytes:
@@ -55,6 +57,20 @@ def find_identity(path: str) -> FileIdentity | None:
     except OSError:
         return None
     return status.st_dev, status.st_ino
+
+
+def find_moment(path: str) -> FileMoment | None:
+    """What changes when somebody writes a file, or begins to; None if there is none."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size, log_size(path)
+
+
+def can_make_files_beside(path: str) -> bool:
+    """Whether SQLite can make its files beside a database."""
+    return os.access(os.path.dirname(os.path.abspath(path)), os.W_OK | os.X_OK, **FOR_US)
 
 
 def log_size(path: str) -> int:

@@ -11,23 +11,12 @@ import os
 import apsw
 
 from lionstudio.domain.errors import DatabaseReadOnly
-from lionstudio.store.sqlite_file import log_size, unwritten
-
-TYPE_CHECKING = False  # not from `typing`: loading that takes as long as starting Python
-if TYPE_CHECKING:
-    FileMoment = tuple[int, int, int]
-
-FOR_US = {"effective_ids": os.access in os.supports_effective_ids}
-
-
-def can_make_files_beside(path: str) -> bool:
-    """Whether SQLite can make its files beside a database."""
-    return os.access(_folder(path), os.W_OK | os.X_OK, **FOR_US)
+from lionstudio.store.sqlite_file import FOR_US, can_make_files_beside, log_size, unwritten
 
 
 def why_read_only(path: str) -> str | None:
     """Why a database cannot be written, as the second half of a sentence; None if its place allows it."""
-    folder = _folder(path)
+    folder = os.path.dirname(os.path.abspath(path))
     try:
         if os.statvfs(folder).f_flag & os.ST_RDONLY:
             return f"{folder} is on a file system that is mounted read-only"
@@ -44,15 +33,6 @@ def is_unreadable(path: str) -> bool:
     return os.path.exists(path) and not os.access(path, os.R_OK, **FOR_US)
 
 
-def find_moment(path: str) -> FileMoment | None:
-    """What changes when somebody writes a file, or begins to; None if there is none."""
-    try:
-        status = os.stat(path)
-    except OSError:
-        return None
-    return status.st_mtime_ns, status.st_size, log_size(path)
-
-
 def open_unwritten(path: str, *, statements: int = 0) -> apsw.Connection:
     """Open a file beside which nothing can be made; raises DatabaseReadOnly if it has a log that cannot be used."""
     if log_size(path):
@@ -67,7 +47,3 @@ def open_unwritten(path: str, *, statements: int = 0) -> apsw.Connection:
         )
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     return apsw.Connection(unwritten(path), flags=flags, statementcachesize=statements)
-
-
-def _folder(path: str) -> str:
-    return os.path.dirname(os.path.abspath(path))
