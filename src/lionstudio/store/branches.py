@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from lionstudio.domain.conversation import Branch, MessageKind, OpenCall
 from lionstudio.store.dialect import Row
 from lionstudio.store.encoding import IDS, ids_in, json_out, optional_json_in, texts_in
+from lionstudio.store.texts import text_in
 from lionstudio.store.transaction import Tx
 
 SELECT_BRANCH = """
@@ -128,15 +129,15 @@ LIST_OPEN_CALLS = f"""
 
 def touch(tx: Tx, branch_id: str, *, kind: MessageKind, tool: str | None, at: float) -> None:
     """Remember what the last message of a branch was (D5)."""
-    tx.run(TOUCH, branch_id=branch_id, kind=kind, tool=tool, at=at)
+    tx.run(TOUCH, branch_id=branch_id, kind=kind, tool=text_in(tool), at=at)
 
 
 def open_call(tx: Tx, call: OpenCall) -> None:
-    tx.run(OPEN_CALL, branch_id=call.branch_id, call_id=call.call_id, tool=call.tool, since=call.since)
+    tx.run(OPEN_CALL, branch_id=call.branch_id, call_id=call.call_id, tool=text_in(call.tool), since=call.since)
 
 
 def close_call(tx: Tx, branch_id: str, call_id: str) -> None:
-    tx.run(CLOSE_CALL, branch_id=branch_id, call_id=call_id)
+    tx.run(CLOSE_CALL, branch_id=branch_id, call_id=text_in(call_id))
 
 
 def close_calls(tx: Tx, branch_id: str) -> None:
