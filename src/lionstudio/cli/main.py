@@ -36,7 +36,7 @@ Work together
   agents ls | show       playbooks ls | show
 
 Every command explains itself: li runs ls --help. --db PLACE may be given to all of them,
---json to all but the exports of runs and state, which are JSON lines already."""
+--json to all that answer; the exports of runs and state are JSON lines anyway."""
 INTERRUPTED, TOLD_TO_STOP = 130, 141
 
 
