@@ -17,9 +17,9 @@ from lionstudio.services.repair import Repaired, Step
 
 IDS_SHOWN = 1_000  # of what a prune by age takes; the history of each run says that it was pruned
 
-SessionIds = Annotated[
-    list[Annotated[str, Field(min_length=1, max_length=200)]], Field(min_length=1, max_length=MOST_AT_ONCE)
-]
+# Ids from elsewhere may look like anything, but no database keeps a NUL.
+SessionId = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00]+$")]
+SessionIds = Annotated[list[SessionId], Field(min_length=1, max_length=MOST_AT_ONCE)]
 Sentence = Annotated[str, Field(max_length=4_000)]
 DryRun = Annotated[bool, Field(description="say what would be done, and do nothing")]
 
