@@ -24,6 +24,7 @@ BEAT_EVERY = 5.0  # seconds, so that a reader knows that the line is up
 REMEMBERED = 10_000  # changes that a stream need not read from the database again
 STREAMS_AT_ONCE = 1_000
 STUCK_AFTER = 60.0  # seconds in which a reader takes nothing at all
+LOOKS_APART = 0.01  # seconds: the first of many commits is told at once, the others a moment later
 TRY_AGAIN_AFTER = 1.0  # seconds, when the feed could not be read
 
 logger = logging.getLogger("lionstudio.server")
@@ -119,7 +120,7 @@ class LiveFeed:
         cursor = self.newest
         while not self._stopped.is_set():
             try:
-                for news in self._feed.follow_in_batches(cursor):
+                for news in self._feed.follow_in_batches(cursor, pause=LOOKS_APART):
                     cursor = news.cursor
                     self._post(lambda news=news: self._take(news))  # type: ignore[misc]  # mypy knows no defaults here
             except Error as error:
