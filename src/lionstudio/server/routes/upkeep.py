@@ -28,15 +28,15 @@ from lionstudio.services.session_list import list_sessions
 router = APIRouter(route_class=Route, prefix="/admin", tags=["admin"])
 
 LEGACY_SHOWN = 20
-FILE: dict[int | str, dict[str, Any]] = {
-    200: {
-        "description": "A file to be kept; it is sent while it is read.",
-        "content": {
-            kind: {"schema": {"type": "string", "format": "binary"}}
-            for kind in (export_stream.LINES, export_stream.DATABASE)
-        },
-    }
-}
+
+
+def _file(*kinds: str) -> dict[int | str, dict[str, Any]]:
+    content = {kind: {"schema": {"type": "string", "format": "binary"}} for kind in kinds}
+    return {200: {"description": "A file to be kept; it is sent while it is read.", "content": content}}
+
+
+LINES_FILE = _file(export_stream.LINES)
+ANY_FILE = _file(export_stream.LINES, export_stream.DATABASE)
 
 
 @router.post("/checkpoint")
@@ -61,7 +61,7 @@ def vacuum(ctx: Ctx, who: Actor) -> VacuumOut:
     return VacuumOut.of(done, gives_room_back=maintenance.vacuum_gives_room_back(ctx))
 
 
-@router.get("/export", response_class=Download, responses=FILE)
+@router.get("/export", status_code=200, response_class=Download, responses=ANY_FILE)
 def export_everything(
     ctx: Ctx, settings: SettingsDep, who: Actor, format: ExportFormat = ExportFormat.JSONL
 ) -> Download:
@@ -71,7 +71,7 @@ def export_everything(
     return Download(export_stream.export_everything(ctx, actor=who))
 
 
-@router.post("/export", response_class=Download, responses=FILE)
+@router.post("/export", status_code=200, response_class=Download, responses=ANY_FILE)
 def export_sessions(ctx: Ctx, settings: SettingsDep, who: Actor, body: ExportIn) -> Download:
     """Some runs, with all that was said in them. A database file also holds the runs they were forked from."""
     if body.format is ExportFormat.SQLITE:
@@ -103,7 +103,7 @@ def archive_legacy(ctx: Ctx, settings: SettingsDep, who: Actor, body: LegacyIn |
     return ArchivedOut.of(archive(ctx, str(settings.backups), actor=who, dry_run=dry_run), dry_run=dry_run)
 
 
-@router.get("/legacy/export", response_class=Download, responses=FILE)
+@router.get("/legacy/export", status_code=200, response_class=Download, responses=LINES_FILE)
 def export_legacy(ctx: Ctx, who: Actor) -> Download:
     """All of them as JSON lines; they stay."""
     return Download(export_stream.export_legacy(ctx, actor=who))
