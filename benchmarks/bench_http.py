@@ -283,7 +283,12 @@ def _listen(port: str) -> list[tuple[str, float]]:
     while not lines.readline().startswith(b"event: hello"):
         pass
     print("ready", flush=True)
-    threading.Thread(target=lambda: (sys.stdin.read(), reader.settimeout(1)), daemon=True).start()
+
+    def end_soon() -> None:
+        sys.stdin.read()
+        reader.settimeout(1)
+
+    threading.Thread(target=end_soon, daemon=True).start()
     with suppress(TimeoutError, OSError):
         for line in lines:
             if line.startswith(b"data:") and b'"message"' in line:
