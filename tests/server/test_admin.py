@@ -3,6 +3,7 @@
 import json
 import re
 import subprocess
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from lionstudio.doctor import worktrees
 from lionstudio.domain.audit import EVENT_RETENTION_SECONDS
 from lionstudio.domain.health import HOUR
 from lionstudio.server.app import create_app
@@ -136,6 +138,15 @@ def test_starting_over_two_hundred_dead_runs_changes_no_status_but_counts_them(
     assert all(len(sessions.list_history(ctx, session_id)) == 1 for session_id in ids)
 
 
+def test_the_doctor_ends_with_the_server(studio_settings: Settings, clock: Clock) -> None:
+    with TestClient(create_app(studio_settings, now=clock), base_url=BASE) as client:
+        wait_until(lambda: get(client, HEALTH)["doctor"]["last_round"])
+        assert {"lionstudio-doctor", "lionstudio-death-watch"} <= {thread.name for thread in threading.enumerate()}
+    assert not [
+        thread for thread in threading.enumerate() if thread.name.startswith(("lionstudio-do", "lionstudio-de"))
+    ]
+
+
 NO_EVIDENCE = {
     "sqlite": "CREATE TRIGGER full BEFORE INSERT ON session_evidence BEGIN SELECT RAISE(ABORT, 'no evidence'); END",
     "postgres": "ALTER TABLE session_evidence ADD CONSTRAINT evidence_is_full CHECK (session_id IS NULL)",
@@ -205,6 +216,7 @@ def test_a_slow_look_at_the_resources_keeps_nobody_waiting(
 ) -> None:
     """A git that hangs until it is told to go on: the answers before say that the look is not through."""
     checkout(Path(studio_settings.worktrees_folder) / "slow")
+    monkeypatch.setattr(worktrees, "SECONDS_EACH", worktrees.SECONDS_ALL)
     go_on = tmp_path / "go-on"
     fake = tmp_path / "bin" / "git"
     fake.parent.mkdir()

@@ -12,7 +12,7 @@ from lionstudio.server.schemas.doctor import ScanIn, ScanOut
 from lionstudio.server.schemas.page import Page
 from lionstudio.services.event_list import EventFilter, page_events
 from lionstudio.services.health_report import read_health
-from lionstudio.services.interventions import transition_stale
+from lionstudio.services.interventions import Intervention, transition_stale
 
 router = APIRouter(route_class=Route, prefix="/admin", tags=["admin"])
 
@@ -58,6 +58,8 @@ def run_doctor(studio: StudioDep, who: Actor, body: ScanIn | None = None) -> Sca
     """Look at every run that runs, now. With `transition_stale`, fail those that are stale and surely dead."""
     order = body or ScanIn()
     found = scan(studio.ctx, keep=False) if order.dry_run else studio.doctor.scan_now(actor=who)
-    dead = [one.session.id for one in found.confirmed_dead] if order.transition_stale else []
-    ended = transition_stale(studio.ctx, actor=who, only=dead, dry_run=order.dry_run)
+    ended: list[Intervention] = []
+    if order.transition_stale:
+        dead = [one.session.id for one in found.confirmed_dead]
+        ended = transition_stale(studio.ctx, actor=who, only=dead, dry_run=order.dry_run)
     return ScanOut.of(found, ended, dry_run=order.dry_run)
