@@ -27,6 +27,8 @@ STUCK_AFTER = 60.0  # seconds in which a reader takes nothing at all
 LOOKS_APART = 0.01  # seconds: the first of many commits is told at once, the others a moment later
 TRY_AGAIN_AFTER = 1.0  # seconds, when the feed could not be read
 
+ABORT = "lionstudio.abort"  # where a request has what breaks its line off
+
 logger = logging.getLogger("lionstudio.server")
 
 
@@ -91,11 +93,14 @@ class LiveFeed:
         await run_in_threadpool(self._thread.join, 5)
         self._feed.close()
 
-    @contextmanager
-    def listen(self, session_id: str | None = None) -> Iterator[Ear]:
-        """An ear for news about one session, or about everything; raises TooManyStreams."""
+    def require_room(self) -> None:
+        """Raise TooManyStreams when one more would be too many: before the answer begins, which cannot be taken back."""
         if self.count >= STREAMS_AT_ONCE:
             raise TooManyStreams(f"{STREAMS_AT_ONCE:,} streams are open.")
+
+    @contextmanager
+    def listen(self, session_id: str | None = None) -> Iterator[Ear]:
+        """An ear for news about one session, or about everything."""
         ear = Ear()
         ears = self._ears.setdefault(session_id, set())
         ears.add(ear)
@@ -183,5 +188,17 @@ class EventStream(StreamingResponse):
             await super().stream_response(send_in_time)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        with suppress(TimeoutError):
+        try:
             await super().__call__(scope, receive, send)
+        except TimeoutError:
+            await _cut(scope)
+        except Error as error:  # its reader comes back, and is told then
+            logger.warning("a stream was broken off: %s", error)
+            await _cut(scope)
+
+
+async def _cut(scope: Scope) -> None:
+    """Break the line off. Closed in good order, it would stay open until its reader has taken what waits for it."""
+    abort: Callable[[], None] = scope.get(ABORT, lambda: None)
+    abort()
+    await asyncio.sleep(0)  # so that the server around us knows that it is gone

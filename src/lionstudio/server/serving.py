@@ -7,15 +7,18 @@ from collections.abc import Callable
 
 import uvicorn
 from fastapi import FastAPI
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from lionstudio.domain.errors import InvalidRequest, Unavailable
 from lionstudio.server.guard import Door, is_loopback
+from lionstudio.server.live import ABORT
 
 PORT = 8765
 PORTS_TRIED = 20
 BACKLOG = 1_024
 CONNECTIONS = 2_000
 SHUTDOWN_SECONDS = 3
+STUCK_SECONDS = 1.5  # of them, in which a reader must take something
 
 
 class NoPort(Unavailable):
@@ -63,6 +66,14 @@ def _bind(family: int, host: str, port: int) -> socket.socket:
     return sock
 
 
+class _Line(HttpToolsProtocol):
+    """A connection that whoever answers on it may break off."""
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self.scope[ABORT] = self.transport.abort  # type: ignore[literal-required]  # ours alone
+
+
 class StudioServer(uvicorn.Server):
     """Serves one application on one socket until a signal, or `stop`, says otherwise."""
 
@@ -71,7 +82,7 @@ class StudioServer(uvicorn.Server):
             uvicorn.Config(
                 app,
                 loop="uvloop",
-                http="httptools",
+                http=_Line,
                 ws="none",
                 lifespan="on",
                 log_level="warning",
@@ -101,4 +112,12 @@ class StudioServer(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         # Streams would never end by themselves, and their readers would see a broken line instead of its end.
         self._app.state.studio.live.close_streams()
+        cut = asyncio.get_running_loop().call_later(STUCK_SECONDS, self._cut_stuck)
         await super().shutdown(sockets)
+        cut.cancel()
+
+    def _cut_stuck(self) -> None:
+        """Break off the lines of readers that take nothing: they would keep the server from its end."""
+        for connection in list(self.server_state.connections):
+            if isinstance(connection, _Line) and (connection.flow.write_paused or connection.transport.is_closing()):
+                connection.transport.abort()

@@ -1,6 +1,7 @@
 """Runs: list them, look at one, follow it, and record one over HTTP from any language."""
 
 from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Path, Query, Response
@@ -16,7 +17,7 @@ from lionstudio.domain.session import InvocationKind, SessionStatus, SourceKind,
 from lionstudio.domain.session_list import LARGEST_TIME, PAGE_LIMIT, SessionFilter, Sort, View
 from lionstudio.server.answers import Route, answer, json_of
 from lionstudio.server.dependencies import Ctx, StudioDep
-from lionstudio.server.live import BEAT, EventStream, LiveFeed, event
+from lionstudio.server.live import BEAT, Ear, EventStream, LiveFeed, event
 from lionstudio.server.routes.system import STREAM, After, LastEventId
 from lionstudio.server.schemas.messages import MessageIn, MessageOut, Stored
 from lionstudio.server.schemas.page import Page
@@ -123,41 +124,44 @@ async def stream_session(
     """Every message of a run and every new one, then its state when that changes, and `done` when it has ended."""
     stream = SessionStream(studio.ctx, session_id, parse_cursor(last_event_id or after))
     await run_in_threadpool(sessions.get_session, studio.ctx, session_id)  # raises SessionNotFound
+    studio.live.require_room()
     return EventStream(_events(studio.live, studio.ctx, stream, session_id))
 
 
 async def _events(live: LiveFeed, ctx: Context, stream: SessionStream, session_id: str) -> AsyncGenerator[bytes]:
-    state_is_due = True
     with live.listen(session_id) as ear:
-        while not live.closing:
-            ear.clear()
-            try:
-                page = await run_in_threadpool(stream.read)
-            except SessionNotFound:
-                yield event("done", to_json({"status": None, "deleted": True}, what="event"))
-                return
-            if page.reload:
-                yield event("reload", "{}")
-            if page.items:
-                yield b"".join(
-                    event(
-                        "message",
-                        f'{{"message":{json_of(MessageOut.of(one.message, one.branch_ids))}}}',
-                        one.cursor,
-                    )
-                    for one in page.items
-                )
-            state_is_due = state_is_due or page.has_other_news
-            if not page.is_all:
-                continue
-            if state_is_due:
-                yield event("state", await run_in_threadpool(_state, ctx, session_id))
-                state_is_due = False
-            if page.session.status is not SessionStatus.RUNNING:
-                yield event("done", to_json({"status": page.session.status, "deleted": False}, what="event"))
-                return
-            if not await ear.wait():
-                yield BEAT
+        try:
+            async with aclosing(_follow(live, ctx, stream, ear)) as events:
+                async for part in events:
+                    yield part
+        except SessionNotFound:
+            yield event("done", to_json({"status": None, "deleted": True}, what="event"))
+
+
+async def _follow(live: LiveFeed, ctx: Context, stream: SessionStream, ear: Ear) -> AsyncGenerator[bytes]:
+    """What a reader is sent; raises SessionNotFound when the run is deleted meanwhile."""
+    state_is_due = True
+    while not live.closing:
+        ear.clear()
+        page = await run_in_threadpool(stream.read)
+        if page.reload:
+            yield event("reload", "{}")
+        if page.items:
+            yield b"".join(
+                event("message", f'{{"message":{json_of(MessageOut.of(one.message, one.branch_ids))}}}', one.cursor)
+                for one in page.items
+            )
+        state_is_due = state_is_due or page.has_other_news
+        if not page.is_all:
+            continue
+        if state_is_due:
+            yield event("state", await run_in_threadpool(_state, ctx, page.session.id))
+            state_is_due = False
+        if page.session.status is not SessionStatus.RUNNING:
+            yield event("done", to_json({"status": page.session.status, "deleted": False}, what="event"))
+            return
+        if not await ear.wait():
+            yield BEAT
 
 
 def _state(ctx: Context, session_id: str) -> str:

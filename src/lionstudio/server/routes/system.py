@@ -33,6 +33,7 @@ def get_ready(studio: StudioDep) -> Ready:
 async def follow_events(studio: StudioDep, last_event_id: LastEventId = None, after: After = None) -> EventStream:
     """What changes anywhere, as it changes: a topic and ids, never the values themselves."""
     cursor = parse_cursor(last_event_id or after)
+    studio.live.require_room()
     return EventStream(_events(studio.live, None if cursor is None else cursor.seq))
 
 
