@@ -1,11 +1,8 @@
-"""Reading lists page by page, and counting what that asks of the database."""
+"""Reading lists page by page."""
 
 from typing import Any
 
-import pytest
 from starlette.testclient import TestClient
-
-from lionstudio.store.transaction import Tx
 
 
 def every_page(client: TestClient, path: str, *, limit: int = 2, **wanted: Any) -> list[dict[str, Any]]:
@@ -22,17 +19,3 @@ def every_page(client: TestClient, path: str, *, limit: int = 2, **wanted: Any) 
         cursor = page["next_cursor"]
         if cursor is None:
             return found
-
-
-def count_questions(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Every statement that a request asks from now on; the feed asks for news by itself."""
-    asked: list[str] = []
-    ask = Tx.all
-
-    def counting(self: Tx, sql: str, **params: Any) -> Any:
-        if "changes" not in sql:
-            asked.append(sql)
-        return ask(self, sql, **params)
-
-    monkeypatch.setattr(Tx, "all", counting)
-    return asked

@@ -12,7 +12,7 @@ from lionstudio.services.context import Context
 from lionstudio.services.sessions import finish_session
 from lionstudio.settings import Settings
 from tests.factories import NOW, Clock, start_run
-from tests.server.pages import count_questions, every_page
+from tests.server.pages import every_page
 from tests.server.show_world import PLAN, make_folder, make_play_folder, put_play, put_show
 
 CONTRACT = {"topic", "path", "show_md", "goal", "status", "status_source", "plays"}
@@ -116,26 +116,6 @@ class TestList:
         (root / ".hidden" / "_show.md").write_text(PLAN)
         (root / "file").write_text("x")
         assert client.get("/api/shows").json()["items"] == []
-
-    def test_a_page_takes_as_many_questions_as_a_row(
-        self, client: TestClient, ctx: Context, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        def fill(topics: str) -> None:
-            for topic in topics:
-                put_show(ctx, topic)
-                for number in range(3):
-                    start_run(ctx, f"{topic}-{number}")
-                    put_play(ctx, f"p{number}", topic, status="running", session_id=f"{topic}-{number}")
-
-        asked = count_questions(monkeypatch)
-        counts = []
-        for topics in ("a", "bcdefg"):
-            fill(topics)
-            for path in ("/api/shows", "/api/plays"):
-                asked.clear()
-                assert client.get(path).status_code == 200
-                counts.append(len(asked))
-        assert counts[:2] == counts[2:]
 
 
 class TestOne:

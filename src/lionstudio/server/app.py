@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 
 from lionstudio.server import errors
 from lionstudio.server.guard import Door, Guard
-from lionstudio.server.routes import admin, dashboard, interventions, login, runs, shows, system, upkeep
+from lionstudio.server.routes import admin, dashboard, inbox, interventions, login, runs, shows, system, teams, upkeep
 from lionstudio.server.studio import open_studio
 from lionstudio.settings import Settings
 from lionstudio.version import __version__
@@ -20,6 +20,8 @@ ROUTERS: tuple[APIRouter, ...] = (
     dashboard.router,
     runs.router,
     shows.router,
+    teams.router,
+    inbox.router,
     admin.router,
     interventions.router,
     upkeep.router,

@@ -158,9 +158,10 @@ LIST_MESSAGES = f"""
      ORDER BY message.created_at, message.id
      LIMIT :limit
 """
-FOR_MEMBER = f"""
-       AND (message.recipient = :member OR (message.recipient = '{ALL_RECIPIENTS}' AND message.sender <> :member))
+IS_FOR_MEMBER = f"""
+    (message.recipient = :member OR (message.recipient = '{ALL_RECIPIENTS}' AND message.sender <> :member))
 """
+FOR_MEMBER = f"AND {IS_FOR_MEMBER}"
 FROM_THE_FIRST = (-1e300, "")
 LIST_LAST_MESSAGES = f"""
     {SELECT_MESSAGE}
@@ -188,7 +189,8 @@ RUNS_OF_TEAM = """
 """
 
 
-def _message(row: Row) -> TeamMessage:
+def to_message(row: Row) -> TeamMessage:
+    """A message from the columns of SELECT_MESSAGE."""
     columns: list[Any] = [*row[:7], tuple(json_out(row[7])), row[8], json_out(row[9])]
     return TeamMessage(*columns)
 
@@ -198,7 +200,7 @@ def find_message(tx: Tx, message_id: str, *, lock: bool = False) -> TeamMessage 
     if lock:
         tx.run(LOCK_MESSAGE, message_id=text_in(message_id))
     row = tx.one(FIND_MESSAGE, message_id=text_in(message_id))
-    return None if row is None else _message(row)
+    return None if row is None else to_message(row)
 
 
 def list_messages(
@@ -209,14 +211,14 @@ def list_messages(
     sql = LIST_MESSAGES.format(condition="" if member is None else FOR_MEMBER)
     params = {} if member is None else {"member": text_in(member)}
     rows = tx.all(sql, team_id=team_id, after_at=after_at, after_id=after_id, limit=limit, **params)
-    return [_message(row) for row in rows]
+    return [to_message(row) for row in rows]
 
 
 def list_last_messages(tx: Tx, team_id: str, *, member: str | None = None, limit: int) -> list[TeamMessage]:
     """The last messages of a team, or of those for one member, oldest first."""
     sql = LIST_LAST_MESSAGES.format(condition="" if member is None else FOR_MEMBER)
     params = {} if member is None else {"member": text_in(member)}
-    return [_message(row) for row in reversed(tx.all(sql, team_id=team_id, limit=limit, **params))]
+    return [to_message(row) for row in reversed(tx.all(sql, team_id=team_id, limit=limit, **params))]
 
 
 class Marks(NamedTuple):
@@ -242,7 +244,7 @@ def count_messages_of_session(tx: Tx, session_id: str) -> int:
 
 def list_messages_of_session(tx: Tx, session_id: str, *, limit: int) -> list[TeamMessage]:
     """What was sent to teams from within a session, oldest first."""
-    return [_message(row) for row in tx.all(OF_SESSION, session_id=session_id, limit=limit)]
+    return [to_message(row) for row in tx.all(OF_SESSION, session_id=session_id, limit=limit)]
 
 
 def list_messages_beside_session(
@@ -250,7 +252,7 @@ def list_messages_beside_session(
 ) -> list[TeamMessage]:
     """What anyone wrote, in a span of time, in the teams a session wrote to; oldest first."""
     rows = tx.all(BESIDE_SESSION, session_id=session_id, since=since, until=until, limit=limit)
-    return [_message(row) for row in rows]
+    return [to_message(row) for row in rows]
 
 
 def list_runs(tx: Tx, team_id: str, *, limit: int) -> "list[Session]":

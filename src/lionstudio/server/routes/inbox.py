@@ -1,0 +1,37 @@
+"""Messages between runs: what was delivered to a name, and what a name sent (R8)."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from lionstudio.server.answers import Route
+from lionstudio.server.dependencies import Ctx
+from lionstudio.server.schemas.messages import MessageOut
+from lionstudio.server.schemas.page import Page
+from lionstudio.services.exchange import list_exchanged
+
+router = APIRouter(route_class=Route, tags=["messages"])
+
+AT_ONCE = 1_000
+LARGEST_POSITION = 2**53
+Someone = Annotated[
+    str | None, Query(max_length=4_000, description="a run's id, its name, its agent, or any name that was written to")
+]
+
+
+@router.get("/messages")
+def list_exchange(
+    ctx: Ctx,
+    recipient: Someone = None,
+    sender: Someone = None,
+    channel: Annotated[str | None, Query(max_length=4_000)] = None,
+    after: Annotated[int, Query(ge=0, le=LARGEST_POSITION, description="the position of the last one you have")] = 0,
+    limit: Annotated[int, Query(ge=1, le=AT_ONCE)] = 200,
+) -> Page[MessageOut]:
+    """What was delivered to a recipient, or sent by a sender, or both, in the order of commits.
+
+    The position of a message is where to go on; keep that of the last one, and ask again later for what is new.
+    """
+    found = list_exchanged(ctx, recipient=recipient, sender=sender, channel=channel, after=after, limit=limit)
+    following = str(found[-1].position) if len(found) == limit else None
+    return Page(items=[MessageOut.of(message) for message in found], next_cursor=following)

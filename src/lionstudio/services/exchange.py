@@ -1,0 +1,25 @@
+"""The exchange as people look into it: by recipient, by sender, or between the two (R8)."""
+
+from lionstudio.domain.conversation import Message
+from lionstudio.domain.errors import InvalidRequest
+from lionstudio.services.context import Context
+from lionstudio.store import exchange
+
+PAGE = 200
+
+
+def list_exchanged(
+    ctx: Context,
+    *,
+    recipient: str | None = None,
+    sender: str | None = None,
+    channel: str | None = None,
+    after: int = 0,
+    limit: int = PAGE,
+) -> list[Message]:
+    """Messages in the order of commits; a message's position is the next `after`. Raises InvalidRequest."""
+    if recipient is None and sender is None:
+        raise InvalidRequest("Whose messages?", hint="Name a recipient, a sender, or both: ?recipient=NAME")
+    with ctx.db.read() as tx:
+        names = {"recipient": recipient, "sender": sender, "channel": channel}
+        return exchange.list_where(tx, names, after=after, limit=limit)
