@@ -129,3 +129,9 @@ class TestToken:
         headers = {"Authorization": "Bearer secret"}
         assert guarded.get(READY, headers={**headers, "Host": "studio.example"}).status_code == 200
         assert guarded.get(READY, headers={**headers, "Host": "evil.example"}).status_code == 403
+
+
+def test_a_browser_finds_a_page_that_says_what_is_here(client: TestClient) -> None:
+    answer = client.get("/", headers={"Accept": "text/html"})
+    assert answer.status_code == 200
+    assert "/api/attention" in answer.text

@@ -10,7 +10,19 @@ from starlette.exceptions import HTTPException
 
 from lionstudio.server import errors
 from lionstudio.server.guard import Door, Guard
-from lionstudio.server.routes import admin, dashboard, inbox, interventions, login, runs, shows, system, teams, upkeep
+from lionstudio.server.routes import (
+    admin,
+    dashboard,
+    home,
+    inbox,
+    interventions,
+    login,
+    runs,
+    shows,
+    system,
+    teams,
+    upkeep,
+)
 from lionstudio.server.studio import open_studio
 from lionstudio.settings import Settings
 from lionstudio.version import __version__
@@ -53,6 +65,7 @@ def create_app(settings: Settings, door: Door | None = None, *, now: Callable[[]
     errors.install(app)
     for router in ROUTERS:
         app.include_router(router, prefix="/api")
+    app.include_router(home.router)
     app.include_router(login.make_router(door))
     app.add_api_route("/api/{rest:path}", _nothing_here, methods=["GET"], include_in_schema=False)
     app.add_middleware(Guard, door=door)
