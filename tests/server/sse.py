@@ -3,6 +3,7 @@
 import json
 import socket
 from collections.abc import Iterator
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -48,7 +49,8 @@ class EventReader:
     def head(self) -> tuple[int, dict[str, str]]:
         """The status, and the headers in small letters."""
         while b"\r\n\r\n" not in self._raw:
-            assert self._receive(), "The stream ended before it began."
+            if not self._receive():
+                raise EOFError("The stream ended before it began.")
         head, _, self._raw = self._raw.partition(b"\r\n\r\n")
         first, *lines = head.decode().split("\r\n")
         return int(first.split()[1]), dict(line.lower().split(": ", 1) for line in lines)
@@ -61,14 +63,16 @@ class EventReader:
             if self.is_whole or not self._receive():
                 return
 
-    def take(self, count: int) -> list[Event]:
-        """What is whole among the next so many bytes, head and all; fewer when the stream ends before."""
+    def take(self, count: int, within: float) -> list[Event]:
+        """What is whole among the next so many bytes, head and all, and among what comes in this time."""
         left = count
-        while left > 0:
-            before = len(self._raw)
-            if not self._receive(min(left, 65_536)):
-                break
-            left -= len(self._raw) - before
+        self._socket.settimeout(within)
+        with suppress(TimeoutError):
+            while left > 0:
+                before = len(self._raw)
+                if not self._receive(min(left, 65_536)):
+                    break
+                left -= len(self._raw) - before
         if b"\r\n\r\n" not in self._raw:
             return []
         assert self.head()[0] == 200

@@ -94,7 +94,7 @@ class LiveFeed:
         self._feed.close()
 
     def require_room(self) -> None:
-        """Raise TooManyStreams when one more would be too many: before the answer begins, which cannot be taken back."""
+        """Raise TooManyStreams when one more would be too many: before its answer begins, and cannot be taken back."""
         if self.count >= STREAMS_AT_ONCE:
             raise TooManyStreams(f"{STREAMS_AT_ONCE:,} streams are open.")
 
