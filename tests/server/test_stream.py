@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 
 import pytest
@@ -150,6 +151,30 @@ def test_a_quiet_stream_shows_that_it_lives(studio_url: str, ctx: Context, monke
         assert [next(events).name for _ in range(3)] == ["comment"] * 3
         say(ctx, "a")
         assert next_of(events, "message").data["message"]["id"] == "a"
+
+
+@pytest.mark.parametrize("location", ["sqlite"], indirect=True)
+def test_a_stream_that_is_woken_for_nothing_shows_that_it_lives(
+    studio_url: str, ctx: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live, "BEAT_EVERY", 0.5)
+    start_run(ctx)
+    enough = threading.Event()
+
+    def write_to_an_inbox() -> None:
+        while not enough.is_set():
+            messages.send_message(ctx, "run-1", user_says("x", recipient="ana"))
+
+    writer = threading.Thread(target=write_to_an_inbox)
+    with EventReader(studio_url, STREAM) as reader:
+        events = reader.events()
+        assert next(events).name == "state"
+        writer.start()
+        try:
+            assert [next(events).name for _ in range(2)] == ["comment", "comment"]
+        finally:
+            enough.set()
+            writer.join()
 
 
 def test_the_stream_of_a_run_that_is_deleted_ends(studio_url: str, ctx: Context) -> None:

@@ -44,6 +44,7 @@ class Ear:
 
     def __init__(self) -> None:
         self._woken = asyncio.Event()
+        self._beat_at = asyncio.get_running_loop().time() + BEAT_EVERY
 
     def clear(self) -> None:
         """Before reading, so that what is committed meanwhile wakes again."""
@@ -53,11 +54,14 @@ class Ear:
         self._woken.set()
 
     async def wait(self) -> bool:
-        """Until there is news, or it is time for a sign of life; whether there is news."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(BEAT_EVERY):
-                await self._woken.wait()
-        return self._woken.is_set()
+        """Until there may be news, or until it is time for a sign of life, which is due however often it was woken."""
+        clock = asyncio.get_running_loop().time
+        if clock() < self._beat_at:
+            with suppress(TimeoutError):
+                async with asyncio.timeout_at(self._beat_at):
+                    return await self._woken.wait()
+        self._beat_at = clock() + BEAT_EVERY
+        return False
 
 
 class LiveFeed:
