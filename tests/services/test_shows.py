@@ -19,6 +19,7 @@ from lionstudio.domain.errors import (
 from lionstudio.domain.show import Play, PlayStatus, Show, ShowStatus, StatusSource
 from lionstudio.services import sessions, shows
 from lionstudio.services.context import Context
+from lionstudio.services.show_list import page_plays
 from lionstudio.store import changes
 from lionstudio.store.open import open_database
 from tests.factories import NOW, Clock, start_run
@@ -143,7 +144,7 @@ def test_deleting_a_show_deletes_its_plays_and_keeps_its_run(ctx: Context):
     put_show(ctx)
     put_play(ctx, session_id="run-1")
     shows.delete_show(ctx, "ledger", actor="ana")
-    assert (shows.list_shows(ctx), shows.list_plays_everywhere(ctx)) == ([], [])
+    assert (shows.list_shows(ctx), page_plays(ctx).items) == ([], ())
     assert sessions.get_session(ctx, "run-1").id == "run-1"
 
 
@@ -324,22 +325,21 @@ def test_plays_of_every_show_are_found_by_status(ctx: Context, clock: Clock):
         put_show(ctx, topic)
         put_play(ctx, topic=topic, status=status)
         clock.pass_seconds(1)
-    found = shows.list_plays_everywhere(ctx, "blocked", "escalated")
-    assert [(topic, play.status) for topic, play in found] == [("b", "escalated"), ("a", "blocked")]
+    found = page_plays(ctx, ["blocked", "escalated"]).items
+    assert [(one.topic, one.play.status) for one in found] == [("b", "escalated"), ("a", "blocked")]
 
 
 def test_plays_of_every_show_are_listed_page_by_page(ctx: Context):
     put_show(ctx)
     names = {put_play(ctx, f"play-{number}").name for number in range(5)}
-    first = shows.list_plays_everywhere(ctx, limit=2)
-    last = first[-1].play
-    rest = shows.list_plays_everywhere(ctx, before=(last.created_at, last.id))
-    assert sorted(play.name for _, play in (*first, *rest)) == sorted(names)
+    first = page_plays(ctx, limit=2)
+    rest = page_plays(ctx, cursor=first.next_cursor)
+    assert sorted(one.play.name for one in (*first.items, *rest.items)) == sorted(names)
 
 
 def test_a_status_that_no_play_can_have_is_refused(ctx: Context):
     with pytest.raises(UnknownWord):
-        shows.list_plays_everywhere(ctx, "stuck")
+        page_plays(ctx, ["stuck"])
 
 
 def test_a_run_leads_back_to_its_show_and_play(ctx: Context):

@@ -17,7 +17,7 @@ from lionstudio.domain.errors import (
     UnknownWord,
 )
 from lionstudio.domain.team import Team, TeamMessage, TeamStatus
-from lionstudio.services import sessions, teams
+from lionstudio.services import sessions, team_pages, teams
 from lionstudio.services.context import Context
 from lionstudio.store import changes
 from lionstudio.store.open import open_database
@@ -354,7 +354,7 @@ def test_what_a_run_wrote_to_its_teams_is_found(ctx: Context):
     start_run(ctx)
     own = say(ctx, "from the run", session_id="run-1")
     say(ctx, "from a person")
-    assert teams.list_messages_of_session(ctx, "run-1") == [own]
+    assert team_pages.page_messages_of_session(ctx, "run-1").items == (own,)
 
 
 def test_what_the_team_wrote_while_a_run_lasted_stands_beside_it(ctx: Context, clock: Clock):
@@ -368,12 +368,12 @@ def test_what_the_team_wrote_while_a_run_lasted_stands_beside_it(ctx: Context, c
     sessions.finish_session(ctx, "run-1", "completed")
     clock.pass_seconds(1)
     say(ctx, "after")
-    assert teams.list_messages_beside_session(ctx, "run-1") == [own, answer]
+    assert team_pages.page_messages_of_session(ctx, "run-1", beside=True).items == (own, answer)
 
 
 def test_team_messages_of_an_unknown_run_are_refused(ctx: Context):
     with pytest.raises(SessionNotFound):
-        teams.list_messages_of_session(ctx, "ghost")
+        team_pages.page_messages_of_session(ctx, "ghost")
 
 
 def test_readers_of_different_processes_are_all_noted(ctx: Context, location: str):

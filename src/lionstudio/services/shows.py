@@ -1,4 +1,4 @@
-"""Shows and plays: keep each step of them (R60), move them by the rules, and ask about their structure (R87).
+"""Shows and plays: keep each step of them (R60), and move them by the rules.
 
 `put_…` stores what is known, whatever the status was before: files on disk are the authored truth. `move_…` is what the
 director and operators do, and is guarded. Both take facts by name; a fact that is not named stays as it is.
@@ -208,15 +208,6 @@ def list_plays(ctx: Context, topic: str) -> list[Play]:
     """A show's plays in the order of its plan; raises ShowNotFound."""
     with ctx.db.read() as tx:
         return shows.list_plays(tx, get(tx, topic).id)
-
-
-def list_plays_everywhere(
-    ctx: Context, *statuses: str, before: tuple[float, str] | None = None, limit: int = PAGE
-) -> list[PlayWithTopic]:
-    """Plays of every show in any of these statuses (in any at all if none is named), newest first (R87)."""
-    wanted = [parse_word(PlayStatus, status, what="status of a play") for status in statuses]
-    with ctx.db.read() as tx:
-        return shows.list_newest_plays(tx, statuses=wanted, before=before, limit=limit)
 
 
 def list_plays_of_session(ctx: Context, session_id: str) -> list[PlayWithTopic]:

@@ -227,21 +227,6 @@ def list_runs(ctx: Context, team_id: str, *, limit: int = PAGE) -> list[Session]
         return teams.list_runs(tx, _get(tx, team_id).id, limit=limit)
 
 
-def list_messages_of_session(ctx: Context, session_id: str, *, limit: int = PAGE) -> list[TeamMessage]:
-    """What a run wrote to its teams, oldest first; raises SessionNotFound."""
-    with ctx.db.read() as tx:
-        return teams.list_messages_of_session(tx, sessions.get(tx, session_id).id, limit=limit)
-
-
-def list_messages_beside_session(ctx: Context, session_id: str, *, limit: int = PAGE) -> list[TeamMessage]:
-    """What anyone wrote, while a run lasted, in the teams that it wrote to; oldest first (R123)."""
-    with ctx.db.read() as tx:
-        session = sessions.get(tx, session_id)
-        since = session.created_at if session.started_at is None else session.started_at
-        until = ctx.now() if session.ended_at is None else session.ended_at
-        return teams.list_messages_beside_session(tx, session.id, since=since, until=until, limit=limit)
-
-
 def _get(tx: Tx, team_id: str, *, lock: bool = False) -> Team:
     team = teams.find(tx, team_id, lock=lock)
     if team is None:

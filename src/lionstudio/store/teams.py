@@ -170,17 +170,6 @@ LIST_LAST_MESSAGES = f"""
      LIMIT :limit
 """
 LIST_MARKS = "SELECT id, read_by, session_id, node_metadata FROM team_messages WHERE team_id = :team_id"
-OF_SESSION = f"""
-    {SELECT_MESSAGE}
-     WHERE message.session_id = :session_id ORDER BY message.created_at, message.id LIMIT :limit
-"""
-BESIDE_SESSION = f"""
-    {SELECT_MESSAGE}
-     WHERE message.team_id IN (SELECT own.team_id FROM team_messages AS own WHERE own.session_id = :session_id)
-       AND message.created_at >= :since AND message.created_at <= :until
-     ORDER BY message.created_at, message.id
-     LIMIT :limit
-"""
 RUNS_OF_TEAM = """
     {select}
      WHERE session.id IN (SELECT message.session_id FROM team_messages AS message WHERE message.team_id = :team_id)
@@ -240,19 +229,6 @@ def list_marks(tx: Tx, team_id: str) -> dict[str, Marks]:
 def count_messages_of_session(tx: Tx, session_id: str) -> int:
     """How many messages a run wrote to its teams."""
     return int(tx.value("SELECT count(*) FROM team_messages WHERE session_id = :session_id", session_id=session_id))
-
-
-def list_messages_of_session(tx: Tx, session_id: str, *, limit: int) -> list[TeamMessage]:
-    """What was sent to teams from within a session, oldest first."""
-    return [to_message(row) for row in tx.all(OF_SESSION, session_id=session_id, limit=limit)]
-
-
-def list_messages_beside_session(
-    tx: Tx, session_id: str, *, since: float, until: float, limit: int
-) -> list[TeamMessage]:
-    """What anyone wrote, in a span of time, in the teams a session wrote to; oldest first."""
-    rows = tx.all(BESIDE_SESSION, session_id=session_id, since=since, until=until, limit=limit)
-    return [to_message(row) for row in rows]
 
 
 def list_runs(tx: Tx, team_id: str, *, limit: int) -> "list[Session]":

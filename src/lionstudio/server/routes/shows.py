@@ -10,16 +10,8 @@ from lionstudio.domain.show import PlayStatus
 from lionstudio.server.answers import Route
 from lionstudio.server.dependencies import Actor, Ctx, SettingsDep
 from lionstudio.server.schemas.page import Page
-from lionstudio.server.schemas.shows import (
-    DiskPlayFull,
-    DiskShow,
-    GateIn,
-    GateOut,
-    PlayFull,
-    PlayRow,
-    ShowFull,
-    ShowRow,
-)
+from lionstudio.server.schemas.plays import DiskPlayFull, GateIn, GateOut, PlayFull, PlayRow
+from lionstudio.server.schemas.shows import DiskShow, ShowFull, ShowRow
 from lionstudio.services import gating, show_list, show_pages
 
 router = APIRouter(route_class=Route, tags=["shows"])
