@@ -45,6 +45,12 @@ def test_a_folder_with_very_many_entries_is_looked_at_only_in_part(
     for number in range(30):
         make_folder(tmp_path, f"show-{number}")
     assert len(show_pages.list_topics_on_disk(str(tmp_path))) == 10
+    for number in range(30):
+        make_play_folder(tmp_path / "show-0", f"play-{number}", meta={})
+    show = show_pages.find_on_disk(str(tmp_path), "show-0")
+    assert show is not None
+    assert show.show_md == PLAN
+    assert [complaint.message for complaint in show.complaints] == ["Only 10 of its entries were looked at."]
 
 
 def test_a_root_that_is_not_there_holds_no_shows(tmp_path: Path) -> None:

@@ -118,8 +118,12 @@ def find_on_disk(root: str, topic: str) -> ShowOnlyOnDisk | None:
     if check_name(topic) is not None:
         return None
     folder = _Folder(root, os.path.join(root, topic))
-    if folder.place is None or not is_show(folder.place, folder.names()):
+    names = folder.names()
+    marks = [mark for mark in SHOW_MARKS if folder.has(mark)]  # among very many names they may not be
+    if folder.place is None or not is_show(folder.place, [*marks, *names]):
         return None
+    if len(names) == ENTRIES_LOOKED_AT:
+        folder.complaints.append(Complaint(topic, f"Only {ENTRIES_LOOKED_AT:,} of its entries were looked at."))
     show_md = folder.text(PLAN)
     plays = tuple(_play_on_disk(folder, name) for name in folder.plays())
     return ShowOnlyOnDisk(
