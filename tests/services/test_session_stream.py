@@ -165,6 +165,20 @@ def test_a_message_that_was_changed_before_it_is_read_comes_once(ctx: Context) -
     assert [(item.message.id, item.message.content["instruction"]) for item in found] == [("a", "mended"), ("b", "b")]
 
 
+def test_a_change_of_what_was_sent_before_is_sent_while_the_reader_is_still_behind(
+    ctx: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session_stream, "PAGE", 5)
+    start_run(ctx)
+    bring_in(ctx, *(f"i{number}" for number in range(10)))
+    stream = SessionStream(ctx, "run-1")
+    assert ids(stream.read().items) == [f"i{number}" for number in range(5)]
+    say(ctx, "a")
+    say(ctx, "i0", text="mended")
+    assert ids(stream.read().items) == [f"i{number}" for number in range(5, 10)]
+    assert ids(stream.read().items) == ["a", "i0"]
+
+
 def test_a_change_behind_an_import_does_not_send_the_import_again(ctx: Context) -> None:
     start_run(ctx)
     say(ctx, "a")
@@ -365,7 +379,7 @@ def test_whatever_happens_a_reader_holds_every_message_once_in_its_order(
     monkeypatch.setattr(changes, "KEEP_ROWS", 12)
     monkeypatch.setattr(changes, "TRIM_SLACK", 0)
     machine = type("Machine", (StreamMachine,), {"ctx": ctx, "clock": clock})
-    run_state_machine_as_test(machine, settings=settings(max_examples=25, stateful_step_count=40))
+    run_state_machine_as_test(machine, settings=settings(max_examples=60, stateful_step_count=40))
 
 
 def test_thousands_of_breaks_among_thousands_of_messages_lose_none(ctx: Context) -> None:

@@ -6,7 +6,6 @@ number that was reached before them: `812.40`. So is a message that comes again 
 that change says nothing about how far its reader has come.
 """
 
-from bisect import bisect_left
 from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -72,9 +71,7 @@ class SessionStream:
         self._ctx = ctx
         self._session_id = session_id
         self._cursor = cursor
-        # Up to which position messages were read when the newest change was which: they are sent as they are by then,
-        # so that earlier changes of them are no news to this reader.
-        self._read_by: list[tuple[int, int]] = []
+        self._stretches: list[_Stretch] = []
 
     def read(self) -> StreamPage:
         """The next page, empty if nothing is new; raises SessionNotFound."""
@@ -84,13 +81,12 @@ class SessionStream:
             reload = self._cursor is not None and not _is_usable(self._cursor, session, trimmed, newest)
             if self._cursor is None or reload:
                 self._cursor = Cursor(trimmed, 0)
-                self._read_by.clear()
-            walk = _Walk(tx, session.id, self._cursor, self._read_by)
+                self._stretches.clear()
+            walk = _Walk(tx, session.id, self._cursor, self._stretches)
             is_last = walk.go(newest)
         self._cursor = Cursor(walk.seq, walk.position)
-        self._read_by = [known for known in self._read_by if known[1] > walk.seq]
-        if newest > walk.seq:
-            self._read_by.append((walk.position, newest))
+        stretches = [*self._stretches, _Stretch(walk.began_at, walk.position, newest)]
+        self._stretches = [stretch for stretch in stretches if stretch.newest > walk.seq]
         is_all = is_last and walk.position >= session.message_count
         return StreamPage(session, tuple(walk.items), is_all, walk.has_other_news, reload)
 
@@ -103,19 +99,30 @@ def _is_usable(cursor: Cursor, session: Session, trimmed: int, newest: int) -> b
     return trimmed <= cursor.seq <= newest and cursor.position <= session.message_count
 
 
+class _Stretch(NamedTuple):
+    """Messages that were read when the newest change was this one, and sent as they were by then.
+
+    Changes of them up to that one are no news to their reader.
+    """
+
+    after: int
+    upto: int
+    newest: int
+
+
 class _Walk:
     """One page: changes and messages are in the same order, and are walked through side by side."""
 
-    def __init__(self, tx: Tx, session_id: str, cursor: Cursor, read_by: Sequence[tuple[int, int]]) -> None:
+    def __init__(self, tx: Tx, session_id: str, cursor: Cursor, stretches: Sequence[_Stretch]) -> None:
         self._tx = tx
         self._session_id = session_id
-        self._read_by = read_by
+        self._stretches = stretches
         self.seq = cursor.seq
         if cursor.position is None:
             self.position = progressions.find_position_told(tx, session_id, upto=cursor.seq)
         else:
             self.position = cursor.position
-        self._began_at = self.position
+        self.began_at = self.position
         self.items: list[Streamed] = []
         self.has_other_news = False
         self._coming = deque(progressions.list_in_session(tx, session_id, after=self.position, limit=PAGE))
@@ -151,10 +158,9 @@ class _Walk:
 
     def _send_again(self, change: Change, place: int) -> None:
         """Send a message that was changed since this reader got it."""
-        if place > self._began_at:
+        if place > self.began_at:
             return  # it was read with this page, as it is by now
-        known = bisect_left(self._read_by, (place, 0))
-        if known < len(self._read_by) and change.seq <= self._read_by[known][1]:
+        if any(known.after < place <= known.upto and change.seq <= known.newest for known in self._stretches):
             return
         branches = progressions.list_places(self._tx, self._session_id, after=place - 1, limit=1)
         for message in progressions.list_in_session(self._tx, self._session_id, after=place - 1, limit=1):
