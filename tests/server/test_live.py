@@ -4,7 +4,7 @@ import os
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import httpx2
 import psycopg
@@ -136,11 +136,15 @@ def test_not_even_a_reader_that_never_reads_delays_the_end_for_long(studio_setti
         assert not thread.is_alive()
 
 
+@pytest.mark.parametrize("location", ["postgres"], indirect=True)  # nobody can take a file from who has it open
 def test_a_database_that_goes_away_breaks_streams_off_and_is_said(
-    studio_settings: Settings, ctx: Context, postgres: PostgresServer, caplog: pytest.LogCaptureFixture
+    studio_settings: Settings,
+    ctx: Context,
+    postgres: PostgresServer,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    if not studio_settings.db.startswith("postgresql"):
-        pytest.skip("nobody can take a file away from who has it open")
+    monkeypatch.setattr(live, "BEAT_EVERY", 0.05)  # a stream looks again after each
     start_run(ctx)
     name = psycopg.conninfo.conninfo_to_dict(studio_settings.db)["dbname"]
     with serving(studio_settings) as (url, _, _), EventReader(url, STREAM) as reader:
@@ -148,7 +152,11 @@ def test_a_database_that_goes_away_breaks_streams_off_and_is_said(
         next(events)
         ctx.db.close()
         postgres.execute(f"DROP DATABASE {name} WITH (FORCE)")
+        with suppress(ConnectionResetError):
+            assert {event.name for event in events} <= {"comment"}
+        assert not reader.is_whole
         answer = httpx2.get(f"{url}/api/sessions")
         assert (answer.status_code, answer.json()["code"]) == (503, "database_gone")
         wait_until(lambda: httpx2.get(f"{url}/api/ready").json()["feed_problem"])
+    assert "a stream was broken off" in caplog.text
     assert "Traceback" not in caplog.text
