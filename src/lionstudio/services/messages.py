@@ -31,7 +31,10 @@ SCAN_PAGE = 1_000
 
 
 def find_line(ctx: Context, session_id: str, branch_id: str | None = None) -> Line:
-    """Where the messages of a branch go, or those of the run's first; raises SessionNotFound or BranchNotFound. It stays true for ever."""
+    """Where the messages of a branch go, or those of the run's first. It stays true for ever.
+
+    Raises SessionNotFound or BranchNotFound.
+    """
     with ctx.db.read() as tx:
         return _line(tx, session_id, branch_id)
 
