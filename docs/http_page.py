@@ -109,7 +109,11 @@ def _type(schema: Mapping[str, Any]) -> str:
 
 
 def _errors() -> Iterator[str]:
-    yield from ("## Errors", "", "What a use case refuses has the status of its family; [errors](errors.md) lists them.")
+    yield from (
+        "## Errors",
+        "",
+        "What a use case refuses has the status of its family; [errors](errors.md) lists them.",
+    )
     yield from ("", "| family | status |", "|---|---|")
     yield from (f"| {family.__name__} | {status} |" for family, status in STATUS_BY_FAMILY.items())
     yield from ("", "Before a use case is reached:", "", "| code | status | message | hint |", "|---|---|---|---|")
