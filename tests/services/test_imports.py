@@ -24,6 +24,7 @@ from lionstudio.services.imports import BranchImport, Imported, ImportProblem, S
 from lionstudio.store import changes
 from lionstudio.store.open import open_database
 from tests.factories import NOW, Clock, assistant_says, line_of, start_run, user_says
+from tests.postgres_server import PostgresServer
 
 
 def says(*ids: str, at: float = NOW, **more: Any) -> list[MessageDraft]:
@@ -349,3 +350,27 @@ def test_two_imports_of_the_same_at_once_store_it_once(ctx: Context, clock: Cloc
         other_db.close()
     assert results[0].plus(results[1]) == Imported(sessions_added=20, messages_added=40)
     assert all(len(texts(ctx, f"run-{number}")) == 2 for number in range(20))
+
+
+def test_an_import_waits_for_another_one_that_holds_the_same_run(
+    postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("lionstudio.store.postgres.SETTINGS", "-c lock_timeout=100ms -c timezone=UTC")
+    tried = threading.Semaphore(0)
+    store = imports._store
+    monkeypatch.setattr(imports, "_store", lambda ctx, batch: (tried.release(), store(ctx, batch))[1])
+    with postgres.new_database() as url:
+        ours, theirs = Context(open_database(url)), Context(open_database(url))
+        added: list[Imported] = []
+        waiting = threading.Thread(target=lambda: added.append(import_sessions(ours, [simple("run-1", "a")])))
+        with theirs.db.write() as tx:
+            imports._import_one(theirs, tx, simple("run-1", "a"))
+            waiting.start()
+            for _ in range(4):  # the batch, and the run by itself again and again
+                assert tried.acquire(timeout=30)
+        waiting.join(30)
+        assert added == [Imported()]
+        assert texts(ours) == ["a"]
+        ours.db.close()
+        theirs.db.close()
+    assert "psycopg" not in caplog.text

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from lionstudio.domain.change import Topic
 from lionstudio.domain.conversation import MessageDraft
-from lionstudio.domain.errors import DatabaseBusy, Error, InvalidRequest, Unavailable
+from lionstudio.domain.errors import AlreadyExists, DatabaseBusy, Error, InvalidRequest, Unavailable
 from lionstudio.domain.session import (
     RUN_ACTOR,
     TERMINAL_STATUSES,
@@ -37,6 +37,7 @@ from lionstudio.store.transaction import Tx
 __all__ = ["BranchImport", "ImportProblem", "Imported", "SessionImport", "import_messages", "import_sessions"]
 
 ROWS_AT_ONCE = 5_000  # messages a transaction: large enough to be fast, small enough to let others write
+TRIES_WHILE_BUSY = 12  # each waits for as long as the database lets it
 ACTOR = "import"
 REASON = "run.imported"
 
@@ -124,12 +125,24 @@ def _import_batch(ctx: Context, batch: Sequence[SessionImport]) -> Imported:
     total = NOTHING
     for one in batch:
         try:
-            total = total.plus(_store(ctx, [one]))
+            total = total.plus(_store_patiently(ctx, one))
         except Unavailable:
             raise
         except Error as error:
             total = total.plus(Imported(problems=(ImportProblem(one.session.id, error.message),)))
     return total
+
+
+def _store_patiently(ctx: Context, one: SessionImport) -> Imported:
+    """Store one session. Who imports the same at the same time may hold it for as long as a batch takes, and may have
+    stored it when we get our turn: then it is a known one.
+    """
+    for _ in range(TRIES_WHILE_BUSY - 1):
+        try:
+            return _store(ctx, [one])
+        except (DatabaseBusy, AlreadyExists):
+            continue
+    return _store(ctx, [one])
 
 
 @again_if_undone

@@ -1,5 +1,6 @@
 """PostgreSQL, through psycopg 3."""
 
+import logging
 import os
 import re
 from array import array
@@ -33,6 +34,9 @@ from lionstudio.store.transaction import ConnectionLost, Undone
 
 if TYPE_CHECKING:
     from lionstudio.store.copies import Copies
+
+# What fails is raised, and said by whoever asked; psycopg would tell the user about its own cleaning up as well.
+logging.getLogger("psycopg").setLevel(logging.ERROR)
 
 CONNECT_SECONDS = 5
 CHANNEL = "lionstudio_news"
