@@ -4,9 +4,11 @@ import json
 import os
 import subprocess
 import sys
+from itertools import zip_longest
 
 import pytest
 
+from lionstudio.cli.command import Command, build_parser, options_first
 from lionstudio.cli.commands import GROUPS, find_commands
 from lionstudio.cli.main import HELP
 from lionstudio.services.context import Context
@@ -61,6 +63,11 @@ def test_every_command_explains_itself(command):
         pytest.param(("stat",), "There is no command 'stat'. Did you mean state? Type: li --help", id="a group"),
         pytest.param(("runs", "lss"), "Did you mean ls? Type: li runs --help", id="a command"),
         pytest.param(("runs", "ls", "--bogus"), "--bogus. Type: li runs ls --help", id="an option"),
+        pytest.param(("team", "send", "crew", "--form", "ana", "hi"), "Did you mean --from or", id="a mistyped option"),
+        pytest.param(("runs", "ls", "more"), "unrecognized arguments: more. Type:", id="too much"),
+        pytest.param(("team", "show", "one", "two"), "unrecognized arguments: two. Type:", id="too many"),
+        pytest.param(("team", "send", "crew", "hi", "--from"), "--from: expected one argument", id="no value"),
+        pytest.param(("team", "send", "crew", "--", "--"), "-- cannot be an argument", id="dashes alone"),
         pytest.param(("runs", "ls", "--limit", "many"), "invalid int value", id="a value"),
         pytest.param(("runs", "show"), "required: RUN", id="something missing"),
         pytest.param(("--db", "x.db"), "A command is missing.", id="no command"),
@@ -72,6 +79,53 @@ def test_wrong_usage_is_one_line_with_a_way_on(words, complaint):
     assert (answer.code, answer.out) == (2, "")
     assert complaint in answer.err
     assert len(answer.err.splitlines()) == 1
+
+
+def words_of(command: Command) -> tuple[list[list[str]], list[str]]:
+    """Every option of a command with a value, and as many arguments as it takes, or two of those without end."""
+    options, arguments = [], []
+    for option in command.options:
+        if option.is_argument:
+            arguments += ["one", "- two"] if option.settings.get("nargs") in ("+", "*") else ["some"]
+        else:
+            is_number = option.settings.get("type") in (int, float)
+            options.append([option.names[-1], *(["-7" if is_number else "a word"] if option.takes_value else [])])
+    return options, arguments
+
+
+@pytest.mark.parametrize(
+    "command", [c for group in GROUPS for c in find_commands(group).values()], ids=lambda c: c.words
+)
+def test_options_and_arguments_come_in_any_order(command):
+    options, arguments = words_of(command)
+    flat = [word for option in options for word in option]
+    orders = [[*arguments, *flat], [*flat, *arguments], [*flat, *(["--"] if arguments else []), *arguments]]
+    if options and arguments:
+        between = list(zip_longest(options, [[word] for word in arguments], fillvalue=[]))
+        orders += [[word for pair in between for part in pair for word in part]]
+        orders += [[word for pair in between for part in reversed(pair) for word in part]]
+        orders += [[*flat[: len(options[0])], *arguments, *flat[len(options[0]) :]]]
+    parsed = [vars(build_parser(command).parse_args(options_first(command, words))) for words in orders]
+    assert all(one == parsed[0] for one in parsed)
+    given = [value for value in parsed[0].values() if value is not None]
+    assert len(given) == len(command.options)
+    for argument in arguments:
+        assert any(value == argument or (isinstance(value, list) and argument in value) for value in given)
+
+
+@pytest.mark.parametrize(
+    ("words", "follow", "lines", "runs"),
+    [
+        (["-fn", "3", "a", "b"], True, 3, ["a", "b"]),
+        (["a", "-n3", "b", "-f"], True, 3, ["a", "b"]),
+        (["a", "-n", "3", "--", "-f"], False, 3, ["a", "-f"]),
+        (["--lines=3", "a", "- f"], False, 3, ["a", "- f"]),
+    ],
+)
+def test_short_options_keep_their_values(words, follow, lines, runs):
+    tail = find_commands("runs")["tail"]
+    args = build_parser(tail).parse_args(options_first(tail, words))
+    assert (args.follow, args.lines, args.runs) == (follow, lines, runs)
 
 
 def test_reading_where_there_is_no_database_says_how_one_comes_to_be(li: Li):

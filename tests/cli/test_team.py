@@ -284,3 +284,9 @@ def test_sending_loads_nothing_that_it_does_not_need(home: Path, tmp_path: Path)
         done = subprocess.run([sys.executable, "-c", code, "team", *words], capture_output=True, text=True, check=True)
     assert "lionstudio.recorders.file_teams" in done.stdout.split()
     assert heavy & set(done.stdout.split()) == set()
+
+
+def test_what_is_typed_between_and_after_options_counts(li: Li, ops: str, location: str):
+    assert li("team", "send", "ops", "--from", "ana", "--to", "bo", "for bo").err == "Sent to bo in 'ops'.\n"
+    assert contents(li("team", "receive", "ops", "--peek", "--json", "bo")) == ["for bo"]
+    assert contents(li("--db", location, "team", "receive", "--json", "--", "ops", "bo")) == ["for bo"]

@@ -27,6 +27,14 @@ class Option(NamedTuple):
     settings: Mapping[str, Any]
     words: Callable[[], Iterable[str]] | None = None
 
+    @property
+    def is_argument(self) -> bool:
+        return not self.names[0].startswith("-")
+
+    @property
+    def takes_value(self) -> bool:
+        return self.settings.get("action") in (None, "append")
+
 
 class Command(NamedTuple):
     """One command. `target` is the function that runs it, as module.function of this room, loaded when it runs."""
@@ -78,7 +86,7 @@ class Call:
 
 def run_command(command: Command, words: Sequence[str]) -> int:
     """Run a command with what was typed after it; its exit code. Raises WrongUsage."""
-    args = build_parser(command).parse_args(words)
+    args = build_parser(command).parse_args(options_first(command, words))
     module, _, function = command.target.partition(".")
     run: Callable[[Call], int | None] = getattr(import_module(f"lionstudio.cli.{module}"), function)
     call = Call(args, Console(as_json=getattr(args, "json", False)))
@@ -118,6 +126,59 @@ def build_parser(command: Command) -> argparse.ArgumentParser:
             settings["help"] = f"{settings['help']} ({', '.join(option.words())})"
         parser.add_argument(*option.names, **settings)
     return parser
+
+
+def options_first(command: Command, words: Sequence[str]) -> list[str]:
+    """What was typed after a command with its options first, so that any order will do.
+
+    Left to itself argparse takes an argument that may be left out for left out as soon as an option follows.
+    Raises WrongUsage for an option that there is not.
+    """
+    takes_value = {name: one.takes_value for one in command.options if not one.is_argument for name in one.names}
+    takes_value |= {"--help": False, "-h": False}
+    options: list[str] = []
+    arguments: list[str] = []
+    is_awaited = False  # whether the option before takes this word
+    for number, word in enumerate(words):
+        if word == "--":
+            arguments += words[number + 1 :]
+            break
+        if _is_option(word, takes_value):
+            options.append(word)
+            is_awaited = _awaits_value(command, word, takes_value)
+        else:
+            (options if is_awaited else arguments).append(word)
+            is_awaited = False
+    if "--" in arguments:  # argparse would drop it, or fail
+        raise WrongUsage(f"{command.words}: -- cannot be an argument.", hint="It says that only arguments follow.")
+    takes_arguments = any(option.is_argument for option in command.options)
+    return [*options, *(["--"] if arguments and takes_arguments else []), *arguments]
+
+
+def _is_option(word: str, known: Mapping[str, bool]) -> bool:
+    """Whether a word is meant as an option: neither text that begins with a dash, nor a number below zero."""
+    if not word.startswith("-") or word == "-":
+        return False
+    if word.partition("=")[0] in known or word[:2] in known:
+        return True
+    return " " not in word and not word[1:].replace(".", "", 1).isdecimal()
+
+
+def _awaits_value(command: Command, word: str, known: Mapping[str, bool]) -> bool:
+    """Whether the next word is the value of this option. One letter may follow another, and a value its letter."""
+    name, has_value, _ = word.partition("=")
+    if name in known:
+        return known[name] and not has_value
+    for number, letter in enumerate(word[1:], start=2):
+        if f"-{letter}" not in known:
+            break
+        if known[f"-{letter}"]:
+            return number == len(word)
+    else:
+        return False
+    raise WrongUsage(
+        f"{command.words}: There is no option {name}.{did_you_mean(name, known)}", hint=f"Type: {command.words} --help"
+    )
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

@@ -132,8 +132,8 @@ def _all_words(before: Sequence[str], last: str, sources: "Sources") -> Iterable
 
 def _words_of(command: Command, rest: Sequence[str], last: str, sources: "Sources") -> Iterable[Word]:
     """The words of one command: the values of an option that waits for one, options, or the next argument."""
-    options = {name: option for option in command.options for name in option.names if name.startswith("-")}
-    arguments = [option for option in command.options if not option.names[0].startswith("-")]
+    options = {name: option for option in command.options if not option.is_argument for name in option.names}
+    arguments = [option for option in command.options if option.is_argument]
     waiting: Option | None = None
     used: set[str] = set()
     given = 0
@@ -143,7 +143,7 @@ def _words_of(command: Command, rest: Sequence[str], last: str, sources: "Source
         elif word.startswith("-"):
             name, inline, _ = word.partition("=")
             option = options.get(name)
-            waiting = option if option is not None and _takes_value(option) and not inline else None
+            waiting = option if option is not None and option.takes_value and not inline else None
             used.update(option.names if option is not None and not _may_come_again(option) else ())
         else:
             given += 1
@@ -155,10 +155,6 @@ def _words_of(command: Command, rest: Sequence[str], last: str, sources: "Source
         return _values_of(command, arguments[given], sources)
     offered = [(name, option) for name, option in options.items() if name not in used]
     return [*(Word(name, option.settings["help"]) for name, option in offered), Word("--help", "what it does")]
-
-
-def _takes_value(option: Option) -> bool:
-    return option.settings.get("action") in (None, "append")
 
 
 def _may_come_again(option: Option) -> bool:

@@ -106,14 +106,14 @@ def _run(words: list[str]) -> int:
         case [group, *_] if group not in GROUPS:
             raise WrongUsage(f"There is no command {group!r}.{did_you_mean(group, GROUPS)}", hint="Type: li --help")
         case [group, *rest] if "" in find_commands(group):  # it is a command by itself
-            return run_command(find_commands(group)[""], [*rest, *common])
+            return run_command(find_commands(group)[""], [*common, *rest])
         case [group] | [group, "--help" | "-h"]:
             print(_help_of_group(group))
             return 0
         case [group, name, *rest]:
             commands = find_commands(group)
             if name in commands:
-                return run_command(commands[name], [*rest, *common])
+                return run_command(commands[name], [*common, *rest])
             near = did_you_mean(name, commands)
             raise WrongUsage(f"There is no command {f'{group} {name}'!r}.{near}", hint=f"Type: li {group} --help")
     raise AssertionError(words)
