@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -193,7 +194,7 @@ def test_restore_in_a_pipe_does_what_was_typed(li: Li, saved: str, full: Context
     answer = li("state", "restore", saved)
     (safety,) = (home / "backups").iterdir()
     assert answer.code == 0
-    assert "Restored and compared: 3 runs, 6 messages." in answer.err
+    assert f"Restored into {full.db.dialect.location} and compared: 3 runs, 6 messages." in answer.err
     assert f"What was there before is in {safety}." in answer.err
     assert [message.id for message in list_messages(full, "run-1")] == ["m-1", "m-2", "m-3"]
     assert list_events(full, action="restore")[0].details["file"] == saved
@@ -206,13 +207,13 @@ def test_restore_tells_programs_what_it_did(li: Li, saved: str) -> None:
 
 @pytest.mark.parametrize(("typed", "code", "runs"), [("n\n", 1, 4), ("\n", 1, 4), ("y\n", 0, 3)])
 def test_restore_asks_on_a_terminal(
-    li: Li, saved: str, monkeypatch: pytest.MonkeyPatch, typed: str, code: int, runs: int
+    li: Li, saved: str, full: Context, monkeypatch: pytest.MonkeyPatch, typed: str, code: int, runs: int
 ) -> None:
     keyboard = Terminal(typed)
     monkeypatch.setattr(sys, "stdin", keyboard)
     answer = li("state", "restore", saved, terminal=True)
     assert answer.code == code
-    assert "Replace what is there now? [y/N]" in answer.err
+    assert f"Replace what is there now, in {full.db.dialect.location}? [y/N]" in answer.err
     assert ("Nothing was changed." in answer.err) == (code == 1)
     monkeypatch.setattr(sys, "stdin", StringIO())
     assert [line["type"] for line in li("state", "export").objects].count("session") == runs
@@ -230,6 +231,60 @@ def test_restore_makes_a_database_where_there_is_none(li: Li, saved: str, tmp_pa
     assert "There was nothing before, so no safety backup was made." in answer.err
     with opened(tmp_path / "new.db") as restored:
         assert get_session(restored, "run-1").name == "first"
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Iterator[Context]:
+    """A database that has nothing to do with the one `li` is pointed at."""
+    db = open_database(str(tmp_path / "other one.db"))
+    start_run(Context(db), "mine", name="mine")
+    yield Context(db)
+    db.close()
+
+
+def test_what_a_backup_says_to_type_puts_it_back_into_its_own_database(
+    li: Li, full: Context, other: Context, tmp_path: Path
+) -> None:
+    place = other.db.dialect.location
+    saved = li("--db", place, "state", "backup", str(tmp_path / "its backup.db"))
+    (typed,) = [line for line in saved.out.splitlines() if line.startswith("put it back")]
+    start_run(other, "late")
+    restored = li(*shlex.split(typed.partition("  li ")[2]))
+    assert (restored.code, f"Restored into {place} and compared: 1 run" in restored.err) == (0, True)
+    undone = li(*shlex.split(restored.err.partition("To undo: li ")[2]))
+    assert (undone.code, f"Restored into {place} and compared: 2 runs" in undone.err) == (0, True)
+    assert get_session(full, "run-1").name == "first"
+
+
+def test_restore_names_the_database_that_it_replaces(li: Li, saved: str, full: Context) -> None:
+    place = full.db.dialect.location
+    assert f"Into {place}, from {saved}" in li("state", "restore", saved, "--dry-run").err
+    assert li("state", "restore", saved, "--dry-run", "--json").objects[0]["database"] == place
+    assert li("state", "restore", saved, "--json").objects[0]["database"] == place
+
+
+def test_restore_refuses_a_backup_of_another_database_in_a_pipe(
+    li: Li, saved: str, full: Context, other: Context
+) -> None:
+    words = ["--db", other.db.dialect.location, "state", "restore", saved]
+    planned = li(*words, "--dry-run")
+    assert "Careful: " in planned.err
+    assert full.db.dialect.database_id in planned.err
+    answer = li(*words)
+    assert (answer.code, get_session(other, "mine").name) == (1, "mine")
+    assert f"is a backup of another database ({full.db.dialect.database_id})" in answer.err
+    assert answer.err.endswith("Nothing was changed. If that is meant: --yes\n")
+    assert li(*words, "--yes").code == 0
+    assert get_session(other, "run-1").name == "first"
+
+
+def test_restore_asks_about_a_backup_of_another_database_on_a_terminal(
+    li: Li, saved: str, other: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", Terminal("n\n"))
+    answer = li("--db", other.db.dialect.location, "state", "restore", saved, terminal=True)
+    assert (answer.code, "is a backup of another database" in answer.err) == (1, True)
+    assert get_session(other, "mine").name == "mine"
 
 
 def test_restore_refuses_what_is_no_backup(li: Li, full: Context, tmp_path: Path) -> None:

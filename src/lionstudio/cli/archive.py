@@ -1,6 +1,7 @@
 """`li state export`, `backup` and `restore`: the database in files, and back."""
 
 import os
+import shlex
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ from lionstudio.cli.operator import operator
 from lionstudio.cli.output import Column
 from lionstudio.cli.state import size_text
 from lionstudio.domain.contents import Contents
-from lionstudio.domain.errors import UnknownWord
+from lionstudio.domain.errors import Conflict, UnknownWord
 from lionstudio.domain.phrases import count_of
 from lionstudio.services import archive
 from lionstudio.services.archive import Backup, Restored, RestorePlan
@@ -82,7 +83,7 @@ def backup(call: Call) -> None:
             ("file", copy.path),
             ("size", size_text(copy.size)),
             ("verified", f"whole, and all {rows:,} rows equal to the database at that moment"),
-            ("put it back", f"li state restore {copy.path}"),
+            ("put it back", call.out.hint(f"li state restore {shlex.quote(copy.path)}")),
         ]
     )
 
@@ -98,12 +99,26 @@ def restore(call: Call) -> int:
         if call.args.dry_run:
             call.out.say_dry_run()
             return 0
-        if not call.out.confirm("Replace what is there now?", yes=call.args.yes):
+        _require_own(call, staged.plan)
+        if not call.out.confirm(f"Replace what is there now, in {staged.plan.database}?", yes=call.args.yes):
             return 1
         with _progress(call, "Rows copied and compared") as on_rows:
             done = staged.restore(backups=backups, actor=operator(), on_rows=on_rows)
     _print_restored(call, done)
     return 0
+
+
+def _require_own(call: Call, plan: RestorePlan) -> None:
+    """Raise Conflict for a backup of another database where nobody can be asked: it may be the wrong --db."""
+    if plan.other_id is not None and not call.args.yes and not call.out.can_ask:
+        raise Conflict(f"{_of_another(plan)} Nothing was changed.", hint="If that is meant: --yes")
+
+
+def _of_another(plan: RestorePlan) -> str:
+    return (
+        f"{plan.file} is a backup of another database ({plan.other_id}), and would take the place of all that is "
+        f"in {plan.database}."
+    )
 
 
 def _print_plan(call: Call, plan: RestorePlan) -> None:
@@ -114,7 +129,9 @@ def _print_plan(call: Call, plan: RestorePlan) -> None:
     now = ["not readable"] * 6 if plan.now is None else _rows_of(plan.now)
     names = ("runs", "of them running", "messages", "shows", "teams", "newest run")
     call.out.table(columns, zip(names, now, _rows_of(plan.then), strict=True))
-    call.out.say(f"From {plan.file}, {size_text(plan.size)}, whole.")
+    call.out.say(f"Into {plan.database}, from {plan.file}, {size_text(plan.size)}, whole.")
+    if plan.other_id is not None and (call.args.dry_run or call.out.can_ask or call.args.yes):  # else it is refused
+        call.out.say(f"Careful: {_of_another(plan)} In a pipe that needs --yes.")
     if plan.forgotten:
         shown = ", ".join(plan.forgotten[:SHOWN_RUNS]) + (" …" if len(plan.forgotten) > SHOWN_RUNS else "")
         call.out.say(
@@ -139,11 +156,13 @@ def _print_restored(call: Call, done: Restored) -> None:
         call.out.json({"dry_run": False, **_plan_object(done.plan), "safety_backup": safety, "rows": done.rows})
         return
     then = done.plan.then
-    call.out.say(f"Restored and compared: {count_of(then.sessions, 'run')}, {count_of(then.messages, 'message')}.")
+    counts = f"{count_of(then.sessions, 'run')}, {count_of(then.messages, 'message')}"
+    call.out.say(f"Restored into {done.plan.database} and compared: {counts}.")
     if done.safety is None:
         call.out.say("There was nothing before, so no safety backup was made.")
     elif done.safety.verified:
-        call.out.say(f"What was there before is in {done.safety.path}. To undo: li state restore {done.safety.path}")
+        undo = f"li state restore {shlex.quote(done.safety.path)}"
+        call.out.say(f"What was there before is in {done.safety.path}. To undo: {undo}")
     else:
         call.out.say(f"What was there before was damaged; it is in {done.safety.path} as it was.")
 
@@ -152,6 +171,8 @@ def _plan_object(plan: RestorePlan) -> dict[str, Any]:
     return {
         "file": plan.file,
         "size": plan.size,
+        "database": plan.database,
+        "other_database_id": plan.other_id,
         "now": None if plan.now is None else plan.now._asdict(),
         "then": plan.then._asdict(),
         "running_sessions_forgotten": list(plan.forgotten),

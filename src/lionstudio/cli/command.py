@@ -89,7 +89,7 @@ def run_command(command: Command, words: Sequence[str]) -> int:
     args = build_parser(command).parse_args(options_first(command, words))
     module, _, function = command.target.partition(".")
     run: Callable[[Call], int | None] = getattr(import_module(f"lionstudio.cli.{module}"), function)
-    call = Call(args, Console(as_json=getattr(args, "json", False)))
+    call = Call(args, Console(as_json=getattr(args, "json", False), db=args.db))
     try:
         return run(call) or 0
     finally:

@@ -147,6 +147,10 @@ def _help_of_group(group: str) -> str:
 
 def _complain(words: list[str], code: str, message: str, hint: str | None = None) -> None:
     """Say what went wrong: in one line for people, as one object for a program that asked for --json."""
+    if hint is not None and code != "wrong_usage":
+        from lionstudio.cli.hints import find_database, name_database
+
+        hint = name_database(hint, find_database(words))
     if "--json" in words[: words.index("--") if "--" in words else None]:
         from lionstudio.domain.json_text import to_json
 

@@ -62,7 +62,16 @@ def many_lines(text: object) -> str:
 class Console:
     """Where one command prints."""
 
-    def __init__(self, *, as_json: bool = False, stdout: TextIO | None = None, stderr: TextIO | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        as_json: bool = False,
+        db: str | None = None,
+        stdout: TextIO | None = None,
+        stderr: TextIO | None = None,
+    ) -> None:
+        """`db` is the database that was named in the command, if one was; its hints name it too."""
+        self._db = db
         self._stdout = stdout or sys.stdout
         self._stderr = stderr or sys.stderr
         self.as_json = as_json
@@ -74,7 +83,15 @@ class Console:
 
     def say(self, sentence: str) -> None:
         """Talk to a person."""
-        print(one_line(sentence), file=self._stderr)
+        print(one_line(self.hint(sentence)), file=self._stderr)
+
+    def hint(self, sentence: str) -> str:
+        """What to type next, for the database of this command; what is said needs no such help."""
+        if self._db is None:
+            return sentence
+        from lionstudio.cli.hints import name_database
+
+        return name_database(sentence, self._db)
 
     def say_data(self, text: str) -> None:
         """Print an answer."""

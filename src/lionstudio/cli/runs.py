@@ -37,7 +37,7 @@ def ls(call: Call) -> None:
     rows = list_rows(found, now=call.ctx.now(), whole_ids=not call.out.is_terminal)
     call.out.table(COLUMNS, rows)
     if cursor is not None:
-        call.out.say(f"More: li runs ls {_as_typed(call, ('db', 'limit', 'sort', *FILTERS))}--cursor {cursor}")
+        call.out.say(f"More: li runs ls {_as_typed(call, ('limit', 'sort', *FILTERS))}--cursor {cursor}")
 
 
 def show(call: Call) -> None:

@@ -122,7 +122,7 @@ def _print_figures(call: Call, found: "Stats") -> None:
     if own.log_size is not None:
         facts.append(("log", size_text(own.log_size)))
     if own.free_size is not None:
-        facts.append(("unused", f"{size_text(own.free_size)}, which li state vacuum gives back"))
+        facts.append(("unused", call.out.hint(f"{size_text(own.free_size)}, which li state vacuum gives back")))
     if own.dead_rows is not None:
         facts.append(("dead rows", f"about {own.dead_rows:,}"))
     if own.connections is not None:

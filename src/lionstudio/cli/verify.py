@@ -95,7 +95,7 @@ def _print(call: Call, finding: Finding) -> None:
     call.out.facts(
         [
             (finding.check, Cell(f"{finding.subject}: {finding.sentence}", "danger")),
-            ("", f"Mend it: {finding.mend}"),
+            ("", call.out.hint(f"Mend it: {finding.mend}")),
         ]
     )
 

@@ -44,9 +44,11 @@ class RestorePlan(NamedTuple):
 
     file: str
     size: int
+    database: str  # whose contents are replaced
     now: Contents | None  # None if the database is too damaged to tell
     then: Contents
     forgotten: tuple[str, ...]  # runs that are running and not in the backup: what they say later is refused
+    other_id: str | None  # of the database that was backed up, if it is another one than that whose contents go
 
 
 class Restored(NamedTuple):
@@ -96,7 +98,10 @@ class StagedRestore:
         with db.read() as tx:
             then = read_contents(tx)
         now, forgotten = self._look()
-        self.plan = RestorePlan(os.path.abspath(file), os.path.getsize(file), now, then, forgotten)
+        live, saved = ctx.db.dialect, db.dialect.database_id
+        other_id = None if saved == live.database_id or (now is not None and now.is_empty) else saved
+        size = os.path.getsize(file)
+        self.plan = RestorePlan(os.path.abspath(file), size, live.location, now, then, forgotten, other_id)
 
     def __enter__(self) -> StagedRestore:
         return self
