@@ -1,8 +1,12 @@
 """`li runs kill`: the plan, the deed, the refusals. The processes are real."""
 
 import os
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +16,8 @@ from lionstudio.cli.operator import operator
 from lionstudio.services.admin import list_events
 from lionstudio.services.context import Context
 from lionstudio.services.sessions import finish_session, get_session, put_process
-from tests.cli.conftest import DRY_RUN, Li
+from lionstudio.store.open import open_database
+from tests.cli.conftest import DRY_RUN, Li, run_li
 from tests.factories import start_run
 from tests.recorders.agents import Agent
 from tests.services.test_killing import (
@@ -115,6 +120,74 @@ def test_a_process_that_is_not_the_runs_is_left_alone(li: Li, ctx: Context, fact
         assert why in answer.err
         assert len(answer.err.splitlines()) == 1
         assert is_alive(pid)
+
+
+@pytest.fixture
+def on_small_disk(small_disk: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Context]:
+    db = open_database(str(small_disk / "state.db"))
+    monkeypatch.setenv("LIONAGI_DB", db.dialect.location)
+    yield Context(db)
+    db.close()
+
+
+def fill(disk: Path) -> None:
+    """Leave no room on a disk, and none in the log of a database there."""
+    assert run_li("state", "checkpoint").code == 0
+    with suppress(OSError), open(disk / "filler", "wb", buffering=0) as filler:
+        while True:
+            filler.write(b"x" * 4096)
+
+
+def test_a_kill_that_cannot_be_written_down_says_what_it_did(on_small_disk: Context, small_disk: Path) -> None:
+    with process_of(on_small_disk, WAITS) as (pid, _):
+        fill(small_disk)
+        answer = run_li("runs", "kill", "run-1")
+        assert not is_alive(pid)
+    assert answer.code == 1
+    assert "status       Running, for its end could not be written" in answer.out
+    assert "signals      SIGTERM\n" in answer.out
+    assert f"proof        pid {pid} has ended" in answer.out
+    assert "The process is gone, but that could not be written down: There is no room left" in answer.err
+    (small_disk / "filler").unlink()
+    assert (get_session(on_small_disk, "run-1").status, list_events(on_small_disk, target_id="run-1")) == (
+        "running",
+        [],
+    )
+
+
+def test_programs_are_told_of_a_kill_that_cannot_be_written_down(on_small_disk: Context, small_disk: Path) -> None:
+    with process_of(on_small_disk, IGNORES_SIGTERM):
+        fill(small_disk)
+        answer = run_li("runs", "kill", "run-1", "--grace", "0.05", "--json")
+    (done,) = answer.objects
+    assert (answer.code, done["signals"], done["event_id"]) == (1, ["SIGTERM", "SIGKILL"], None)
+    assert "There is no room left" in done["not_recorded"]
+
+
+def test_who_stops_a_kill_is_told_what_was_done_by_then(li: Li, ctx: Context) -> None:
+    hears = """
+import signal
+signal.signal(signal.SIGTERM, lambda *_: print("told", flush=True))
+print("ready", flush=True)
+while True:
+    signal.pause()
+"""
+    start_run(ctx, "run-1")
+    victim = subprocess.Popen([sys.executable, "-c", hears], stdout=subprocess.PIPE, text=True)
+    with victim:
+        assert victim.stdout is not None
+        assert victim.stdout.readline() == "ready\n"
+        put_process(ctx, recorded("run-1", victim.pid))
+        command = [sys.executable, "-m", "lionstudio", "runs", "kill", "run-1", "--grace", "100"]
+        killer = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        assert victim.stdout.readline() == "told\n"
+        killer.send_signal(signal.SIGINT)
+        _, said = killer.communicate(timeout=60)
+        victim.kill()
+    assert killer.returncode == 130
+    assert said.startswith(f"li: stopped. pid {victim.pid} was sent SIGTERM. pid {victim.pid} is alive on ")
+    (event,) = list_events(ctx, target_id="run-1")
+    assert event.details["signals"] == ["SIGTERM"]
 
 
 def test_an_ended_run_is_refused(li: Li, ctx: Context) -> None:

@@ -52,8 +52,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Error as error:
         _complain(words, error.code, error.message, error.hint)
         return 2 if isinstance(error, Invalid) else 1
-    except KeyboardInterrupt:
-        _complain(words, "stopped", "stopped.")
+    except KeyboardInterrupt as stop:
+        _complain(words, "stopped", " ".join(["stopped.", *getattr(stop, "__notes__", ())]))  # what was done by then
         return INTERRUPTED
     except BrokenPipeError:  # `li runs ls | head`: whoever reads has seen enough
         _write_nowhere()

@@ -96,7 +96,14 @@ def kill(call: Call) -> int | None:
         call.out.json(_killed_object(done, grace))
     else:
         call.out.facts(_killed_facts(call, done))
-    return None
+    if done.not_recorded is None:
+        return None
+    why = f"{done.not_recorded.message} {done.not_recorded.hint or ''}".rstrip()
+    call.out.say(
+        f"The process is gone, but that could not be written down: {why} Until then the run seems to run; when it can "
+        "be written: li state doctor --transition-stale"
+    )
+    return 1
 
 
 def export(call: Call) -> None:
@@ -230,8 +237,9 @@ def _killed_facts(call: Call, done: "Killed") -> "Iterator[tuple[str, str | Cell
     from lionstudio.services.naming import name_of
 
     by = "by itself" if done.ended_by_itself else by_whom(done.session.end_actor, operator())
+    written = f"written {by}" if done.not_recorded is None else "for its end could not be written"
     yield "run", f"{name_of(call.ctx, done.session)} ({done.session.id})"
-    yield "status", f"{status_label(done.session.status)}, written {by}"
+    yield "status", f"{status_label(done.session.status)}, {written}"
     yield "told to end", _whom(done.plan)
     yield "signals", ", ".join(done.signals)
     yield "proof", done.proof
@@ -247,4 +255,5 @@ def _killed_object(done: "Killed", grace: float) -> "dict[str, Any]":
         "proof": done.proof,
         "ended_by_itself": done.ended_by_itself,
         "event_id": done.event_id,
+        "not_recorded": None if done.not_recorded is None else done.not_recorded.message,
     }

@@ -45,7 +45,8 @@ class Killed(NamedTuple):
     signals: tuple[str, ...]
     proof: str
     ended_by_itself: bool  # its own recorder wrote the end
-    event_id: str
+    event_id: str | None
+    not_recorded: Error | None = None  # why nothing of it could be written down
 
 
 def plan_kill(ctx: Context, session_id: str) -> KillPlan:
@@ -70,7 +71,7 @@ def kill(ctx: Context, plan: KillPlan, *, actor: str, reason: str | None = None,
     """Carry a plan out: SIGTERM, SIGKILL after `grace` seconds, proof, and the run's end if it wrote none itself.
 
     Raises CannotKill if the process is not the planned one any more or does not die, Unauthorized if it is somebody
-    else's. What was done is written down in any case.
+    else's. What was done is written down in any case; where that cannot be, it is said all the same.
     """
     if not 0 <= grace <= LONGEST_GRACE:
         raise InvalidRequest("The grace must be between 0 seconds and a day.")
@@ -86,13 +87,19 @@ def kill(ctx: Context, plan: KillPlan, *, actor: str, reason: str | None = None,
         look = look_at_process(plan.process, machine.here())
         if look.state is not ProcessState.DEAD:
             raise CannotKill(f"The process was told to end, but that it is gone is not proved. {look.sentence}")
-        _let_recorder_finish(ctx, plan, after=before)
     except BaseException as error:
         if sent:
-            _write_down_failure(ctx, plan, sent, error, actor=actor, reason=reason)
+            _account_for(ctx, plan, sent, error, actor=actor, reason=reason)
         raise
     how = "SIGTERM was enough" if len(sent) == 1 else f"SIGKILL was needed {grace:g} s after SIGTERM"
-    return _write_down(ctx, plan, _facts(plan, sent, reason, how), look.sentence, actor=actor)
+    try:
+        _let_recorder_finish(ctx, plan, after=before)
+        return _write_down(ctx, plan, _facts(plan, sent, reason, how), look.sentence, actor=actor)
+    except Error as error:  # the process is gone all the same
+        return Killed(plan.session, plan, tuple(sent), look.sentence, False, None, not_recorded=error)
+    except KeyboardInterrupt as error:
+        _account_for(ctx, plan, sent, error, actor=actor, reason=reason)
+        raise
 
 
 def _choose(
@@ -201,6 +208,29 @@ def _write_down(ctx: Context, plan: KillPlan, known: Mapping[str, Any], proof: s
         tx.tell(Topic.SESSION, before.id, session_id=before.id, at=now)
         session = sessions.get(tx, before.id)
     return Killed(session, plan, tuple(facts["signals"]), proof, ended_by_itself, event.id)
+
+
+def _account_for(
+    ctx: Context, plan: KillPlan, sent: Sequence[str], error: BaseException, *, actor: str, reason: str | None
+) -> None:
+    """Write down what was done before it failed, and say it with the error: the process may be gone all the same."""
+    done = _what_was_done(plan, sent)
+    try:
+        _write_down_failure(ctx, plan, sent, error, actor=actor, reason=reason)
+    except Error as refused:
+        done += f" That could not be written down: {refused.message}"
+    if isinstance(error, Error):
+        raise type(error)(f"{error.message} {done}", hint=error.hint) from error
+    error.add_note(done)
+
+
+def _what_was_done(plan: KillPlan, sent: Sequence[str]) -> str:
+    """Which signals were sent to whom, and who lives now."""
+    pid, group = plan.process.pid, plan.group or ()
+    left = [str(seen.pid) for seen in machine.list_group(pid) if seen.pid in group] if group else []
+    members = f" Of its group, pid {', '.join(left)} lives." if left else ""
+    whom = f"The group {pid}" if group else f"pid {pid}"
+    return f"{whom} was sent {' and '.join(sent)}. {look_at_process(plan.process, machine.here()).sentence}{members}"
 
 
 def _write_down_failure(
