@@ -19,7 +19,9 @@ from lionstudio.domain.conversation import INSTRUCTION_CLASS, UNKNOWN_CLASS
 from lionstudio.domain.errors import DatabaseDamaged, DatabaseGone, Error, InvalidRequest
 from lionstudio.domain.session import SessionStatus, SourceKind
 from lionstudio.domain.show import PlayStatus, ShowStatus
+from lionstudio.domain.state import end_reason_code
 from lionstudio.domain.team import TeamStatus
+from lionstudio.domain.usage import Usage
 from lionstudio.importers.lionagi_db import import_lionagi_db
 from lionstudio.importers.report import ImportReport, Problem
 from lionstudio.importers.run_folders import import_run_folders
@@ -28,6 +30,7 @@ from lionstudio.services.admin import list_events
 from lionstudio.services.context import Context
 from lionstudio.services.foreign import open_foreign
 from lionstudio.services.rehearsal import rehearse_in_a_copy
+from lionstudio.services.verification import verify_database
 from lionstudio.store.open import open_database
 from tests.factories import NOW
 from tests.importers.test_run_folders import REAL, REAL_BRANCH, REAL_SESSION
@@ -184,16 +187,35 @@ def test_what_lionagi_writes_today_comes_in(ctx: Context, newest: Path) -> None:
     assert (stored["provider"], "chat_model" in stored) == ("scripted", False)
 
 
+def test_which_model_answered_what_it_cost_and_how_the_run_ended_are_known(ctx: Context, newest: Path) -> None:
+    bring(ctx, newest)
+    consumed = Usage(input_tokens=100, output_tokens=20, cost_usd=0.0012)
+    assert sessions.get_usage(ctx, REAL_SESSION) == {"scripted-test": consumed}
+    session = sessions.get_session(ctx, REAL_SESSION)
+    assert (end_reason_code(session), session.end_actor) == ("run.imported", "run")
+    assert list(verify_database(ctx)) == []
+
+
+def test_a_run_without_a_branch_gets_one(ctx: Context, newest: Path) -> None:
+    apsw.Connection(str(newest)).execute("DELETE FROM branches; DELETE FROM progressions")
+    bring(ctx, newest)
+    assert [branch.name for branch in branches.list_branches(ctx, REAL_SESSION)] == ["main"]
+    assert list(verify_database(ctx)) == []
+    assert new(bring(ctx, newest)) == {}
+
+
 def test_the_folder_and_the_row_of_a_run_are_one_run(ctx: Context, newest: Path) -> None:
     bring(ctx, newest)
+    assert new(import_run_folders(ctx, str(REAL))) == {"run folders": 1, "runs brought up to date": 1}
     assert new(import_run_folders(ctx, str(REAL))) == {"run folders": 1}
     assert new(bring(ctx, newest)) == {}
 
 
 def test_whichever_comes_first(ctx: Context, newest: Path) -> None:
     import_run_folders(ctx, str(REAL))
-    assert new(bring(ctx, newest)) == {"steps of histories added": 2}
+    assert new(bring(ctx, newest)) == {"runs brought up to date": 1, "steps of histories added": 2}
     assert new(bring(ctx, newest)) == {}
+    assert new(import_run_folders(ctx, str(REAL))) == {"run folders": 1}
 
 
 def test_how_a_run_came_to_its_status_comes_in_under_its_own_ids(ctx: Context, newest: Path) -> None:
@@ -557,13 +579,15 @@ def test_a_run_that_lionagi_itself_records_now_is_one_run_from_both_its_places(c
 
     li("agent", "scripted/scripted-test", "Say hi")
     assert new(import_run_folders(ctx, str(home / "runs"))) == {"run folders": 1, "runs added": 1, "messages added": 2}
-    assert new(bring(ctx, home / "state.db")) == {"steps of histories added": 2}
+    assert new(bring(ctx, home / "state.db")) == {"runs brought up to date": 1, "steps of histories added": 2}
     (branch,) = [path.stem for path in (home / "runs").glob("*/branches/*.json")]
     li("agent", "-r", branch, "And again")
     again = new(bring(ctx, home / "state.db"))
     assert again.pop("steps of histories added") > 0
     assert again == {"runs brought up to date": 1, "messages added": 2}
+    assert "messages added" not in new(import_run_folders(ctx, str(home / "runs")))
     assert new(import_run_folders(ctx, str(home / "runs"))) == {"run folders": 2}
+    assert new(bring(ctx, home / "state.db")) == {}
     session = sessions.get_session(ctx, branches.get_branch(ctx, branch).session_id)
     assert (session.status, session.message_count) == (SessionStatus.COMPLETED, 4)
 

@@ -22,6 +22,8 @@ from lionstudio.importers.report import ImportReport
 from lionstudio.importers.run_folders import import_run_folders
 from lionstudio.services import branches, imports, messages, sessions
 from lionstudio.services.context import Context
+from lionstudio.services.session_list import list_sessions
+from lionstudio.services.verification import verify_database
 from lionstudio.store.open import open_database
 from lionstudio.store.rehearsal import Rehearsal
 from tests.factories import NOW, Clock, start_run
@@ -65,6 +67,10 @@ def texts(ctx: Context, session_id: str) -> list[str]:
     return [message.content["instruction"] for message in messages.list_messages(ctx, session_id)]
 
 
+def run_ids(ctx: Context) -> list[str]:
+    return [session.id for session in list_sessions(ctx).items]
+
+
 @pytest.fixture
 def runs(tmp_path: Path) -> Path:
     folder = tmp_path / "runs"
@@ -105,6 +111,64 @@ def test_a_run_that_grew_gets_only_what_is_new(ctx: Context, runs: Path) -> None
     assert texts(ctx, "r1") == ["one", "two"]
     assert (sessions.get_session(ctx, "r1").status, sessions.get_session(ctx, "r1").ended_at) == ("completed", NOW + 2)
     assert counts(import_run_folders(ctx, str(runs))) == (1, 0, 0, 0)
+
+
+def test_a_run_that_has_only_begun_waits_for_its_first_branch(ctx: Context, runs: Path) -> None:
+    write_run(runs / "r1", run_id="r1", status="running")
+    first = import_run_folders(ctx, str(runs))
+    assert (counts(first), first.problems) == ((1, 0, 0, 0), ())
+    assert first.notes == ("1 run folder has no branch yet that can be read. Import again when there is one: r1.",)
+    session_id = "9a317728-4df6-4520-80ad-e45d7d382755"
+    write_run(runs / "r1", branch("b", instruction("one"), user=session_id), run_id="r1", status="running")
+    assert counts(import_run_folders(ctx, str(runs))) == (1, 1, 0, 1)
+    assert run_ids(ctx) == [session_id]
+
+
+def test_a_run_whose_only_branch_is_half_written_waits_for_it(ctx: Context, runs: Path) -> None:
+    folder = write_run(runs / "r1", run_id="r1", status="completed")
+    half = folder / "branches" / "b.json"
+    half.write_text('{"id": "b", "mess')
+    first = import_run_folders(ctx, str(runs))
+    assert (counts(first), [problem.where for problem in first.problems]) == ((1, 0, 0, 0), [str(half)])
+    session_id = "9a317728-4df6-4520-80ad-e45d7d382755"
+    half.write_text(json.dumps(branch("b", instruction("one"), user=session_id)))
+    assert counts(import_run_folders(ctx, str(runs))) == (1, 1, 0, 1)
+    assert run_ids(ctx) == [session_id]
+
+
+def test_a_run_that_ended_without_a_branch_has_one_until_it_tells_its_own(ctx: Context, runs: Path) -> None:
+    write_run(runs / "r1", run_id="r1", status="failed")
+    assert counts(import_run_folders(ctx, str(runs))) == (1, 1, 0, 0)
+    assert counts(import_run_folders(ctx, str(runs))) == (1, 0, 0, 0)
+    assert list(verify_database(ctx)) == []
+    write_run(runs / "r1", branch("b", instruction("one"), user=REAL_SESSION), run_id="r1", status="failed")
+    assert counts(import_run_folders(ctx, str(runs))) == (1, 0, 1, 1)
+    assert run_ids(ctx) == ["r1"]
+    assert [found.id for found in branches.list_branches(ctx, "r1")] == ["b"]
+    assert list(verify_database(ctx)) == []
+    assert counts(import_run_folders(ctx, str(runs))) == (1, 0, 0, 0)
+
+
+def test_branches_that_share_the_id_of_an_order_get_one_each(ctx: Context, runs: Path) -> None:
+    def shared(id: str, said: str) -> dict[str, Any]:
+        pile = {"collections": [instruction(said)], "progression": {"id": "same", "order": [said]}}
+        return {"id": id, "created_at": NOW, "messages": pile}
+
+    write_run(runs / "r1", shared("a", "one"), shared("b", "two"), run_id="r1")
+    write_run(runs / "r2", shared("c", "three"), run_id="r2")
+    report = import_run_folders(ctx, str(runs))
+    assert (counts(report), report.problems) == ((2, 2, 0, 3), ())
+    assert (texts(ctx, "r1"), texts(ctx, "r2")) == (["one", "two"], ["three"])
+    assert list(verify_database(ctx)) == []
+
+
+def test_a_status_that_nobody_knows_is_counted_and_named(ctx: Context, runs: Path) -> None:
+    for name, status in (("r1", "levitating"), ("r2", "levitating"), ("r3", "done")):
+        write_run(runs / name, branch(f"{name}-b"), run_id=name, status=status)
+    assert import_run_folders(ctx, str(runs)).notes == (
+        "2 runs have a status that is not known here, and no status instead (legacy): levitating (2).",
+    )
+    assert sessions.get_session(ctx, "r1").status is None
 
 
 def test_a_run_that_resumes_another_goes_on_with_it(ctx: Context, runs: Path) -> None:
@@ -264,7 +328,7 @@ def spoil(runs: Path) -> dict[str, str]:
         "no run file/run.json": "missing",
         "loop": "cannot be looked at",
         "nowhere": "cannot be looked at",
-        "folder/run.json": "cannot be read",
+        "folder/run.json": "not a file",
         "pipe/run.json": "not a file",
         "huge/run.json": "larger than",
         "empty/run.json": "empty",

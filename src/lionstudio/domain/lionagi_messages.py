@@ -160,10 +160,21 @@ def _answer(metadata: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if isinstance(response.get("model"), str):
         found["model"] = response["model"]
-    usage = response.get("usage")
-    if isinstance(usage, Mapping) and (counted := _usage(usage)):
-        found["usage"] = counted
-    return found
+    usage, cost = response.get("usage"), response.get("total_cost_usd")
+    counted: dict[str, Any] = _usage(usage) if isinstance(usage, Mapping) else {}
+    if isinstance(cost, int | float) and not isinstance(cost, bool):
+        counted = {**counted, "cost_usd": cost}
+    return {**found, "usage": counted} if counted else found
+
+
+def with_model(draft: MessageDraft, model: str | None) -> MessageDraft:
+    """A message that reports usage with the model of its branch, where it does not name one itself."""
+    metadata = draft.node_metadata or {}
+    if model is None or "usage" not in metadata or "model" in metadata:
+        return draft
+    envelope = metadata.get(LIONAGI, {})
+    added = {**envelope, "added": [*envelope.get("added", ()), "model"]}
+    return draft._replace(node_metadata={**metadata, "model": model, LIONAGI: added})
 
 
 def _usage(usage: Mapping[str, Any]) -> dict[str, int]:

@@ -14,6 +14,7 @@ from lionstudio.domain.foreign_words import read_kind, read_status
 from lionstudio.domain.json_text import from_json
 from lionstudio.domain.lionagi_envelope import ORIGINAL, text_of, unix_of
 from lionstudio.domain.lionagi_messages import progression_ids
+from lionstudio.domain.lionagi_sessions import agent_of
 from lionstudio.domain.session import Session, SourceKind
 from lionstudio.domain.show import PlayStatus, ShowStatus, StatusSource, derive_play_status
 from lionstudio.domain.team import RESERVED_NAMES, TeamStatus
@@ -84,8 +85,9 @@ def branch_source(row: Row, messages: Sequence[Mapping[str, Any]], order: Sequen
     models: dict[str, Any] = {}
     if isinstance(metadata, dict):
         models = {name: metadata.pop(name) for name in MODELS if name in metadata}
+        told = agent_of(models.get("chat_model"))
         for name in ("provider", "model"):  # R23
-            if isinstance(row.get(name), str):
+            if isinstance(row.get(name), str) and name not in told:
                 metadata.setdefault(name, row[name])
     system = next((message for message in messages if message["id"] == row.get("system_msg_id")), None)
     return {

@@ -19,7 +19,7 @@ from lionstudio.domain.lionagi_envelope import (
     with_envelope,
     without_envelope,
 )
-from lionstudio.domain.lionagi_messages import message_dict, message_draft, progression_ids
+from lionstudio.domain.lionagi_messages import message_dict, message_draft, progression_ids, with_model
 from lionstudio.domain.session import Session
 
 BRANCH_CLASS = "lionagi.session.branch.Branch"
@@ -110,7 +110,9 @@ def branch_draft(source: Mapping[str, Any], *, originals: Mapping[str, str] | No
         "parse_model": _slim(source.get("parse_model")),
         "clone_from": {name: parent[name] for name in ("user", "created_at") if name in parent} if parent else None,
     }
-    added = {name: value for name, value in _agent(source.get("chat_model")).items() if name not in metadata}
+    added = {name: value for name, value in agent_of(source.get("chat_model")).items() if name not in metadata}
+    model = text_of(metadata.get("model") or added.get("model"))
+    drafts = {name: with_model(draft, model) for name, draft in drafts.items()}
     progression = pile.get("progression") if isinstance(pile, Mapping) else None
     return BranchDraft(
         id=_required_id(source, "branch"),
@@ -314,7 +316,7 @@ def _slim(model: Any) -> Any:
     return [_slim(item) for item in model] if isinstance(model, list | tuple) else model
 
 
-def _agent(model: object) -> dict[str, Any]:
+def agent_of(model: object) -> dict[str, Any]:
     """Who speaks on a branch (R23): provider, model and effort, where the model's settings say so."""
     config: Any = model
     for name in ("endpoint", "config"):

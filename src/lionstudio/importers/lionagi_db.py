@@ -4,7 +4,6 @@ It is read as it is in one moment, whatever tables and columns it has; `domain.l
 A second time only what is new changes anything.
 """
 
-import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
@@ -17,6 +16,7 @@ from lionstudio.domain.lionagi_rows import (
     collection_of,
     fork_of,
     message_source,
+    plain_text,
     session_of,
     session_source,
 )
@@ -24,11 +24,12 @@ from lionstudio.domain.lionagi_sessions import session_draft
 from lionstudio.domain.phrases import count_of
 from lionstudio.importers.lionagi_db_groups import import_shows, import_teams
 from lionstudio.importers.lionagi_db_history import import_history
-from lionstudio.importers.report import ADDED, UPDATED, ImportReport, Problem
+from lionstudio.importers.report import ADDED, UPDATED, ImportReport, Problem, StrangeStatuses
 from lionstudio.services.context import Context
 from lionstudio.services.foreign import ForeignFile, ForeignRow
+from lionstudio.services.import_parts import first_branch_id
 from lionstudio.services.imports import BranchImport, SessionImport, import_messages, import_sessions
-from lionstudio.services.lionagi import NAMESPACE, session_import
+from lionstudio.services.lionagi import session_import
 
 READ_TABLES = frozenset(
     {"sessions", "branches", "messages", "message_types", "progressions", "shows", "plays", "teams", "team_messages",
@@ -64,7 +65,7 @@ def import_lionagi_db(
     }
     steps, without_place = import_history(ctx, source, problems, known_as=known_as)
     counts[f"steps of histories {ADDED}"] = steps
-    return ImportReport(counts, tuple(problems), _left_out(source, without_place))
+    return ImportReport(counts, tuple(problems), runs.statuses.notes + _left_out(source, without_place))
 
 
 def _left_out(source: ForeignFile, steps: int) -> tuple[str, ...]:
@@ -91,6 +92,7 @@ class _Runs:
         self.at = at
         self.problems: list[Problem] = []
         self.count = 0
+        self.statuses = StrangeStatuses()
         self.classes = {row.get("type_id"): str(row.get("lion_class")) for row in source.rows("message_types")}
 
     def read(self, step: Step) -> Iterator[SessionImport]:
@@ -107,6 +109,7 @@ class _Runs:
             except InvalidContent as error:
                 self.problems.append(Problem(f"sessions {row['id']}", error.message))
             else:
+                self.statuses.add(found.session)
                 yield found
 
     def _rows(self) -> Iterator[ForeignRow]:
@@ -122,14 +125,13 @@ class _Runs:
         sources = [self._branch_source(branch, messages) for branch in branches]
         found = session_import(session_draft(session_source(row, sources)), at=self.at)
         forks = {str(branch.row["id"]): branch.fork for branch in branches if branch.fork is not None}
-        parts = _own_orders([_with_fork(part, forks.get(part.branch.id)) for part in found.branches])
+        parts = [_with_fork(part, forks.get(part.branch.id)) for part in found.branches]
         said = [draft.created_at for part in parts for draft in part.messages if draft.created_at is not None]
         session = session_of(row, found.session, said=said)
-        taken = {part.branch.progression_id for part in parts}
         own = row.get("progression_id")
-        if isinstance(own, str) and own not in taken:
+        if isinstance(own, str):
             session = session._replace(progression_id=own)
-        return SessionImport(session, parts, known_by_branch=True)
+        return SessionImport(session, parts, known_by_branch=True, alias=plain_text(row, "run_id"))
 
     def _branch(self, row: ForeignRow, *, within: Sequence[ForeignRow]) -> _Branch:
         order = self._order(row.get("progression_id"))
@@ -153,7 +155,7 @@ class _Runs:
         left = tuple(id for id in self._order(row.get("progression_id")) if id not in held)
         if not left:
             return []
-        branch_id = str(uuid.uuid5(NAMESPACE, f"{row['id']} main"))
+        branch_id = first_branch_id(str(row["id"]))
         return [_Branch({"id": branch_id, "created_at": row.get("created_at"), "name": "main"}, left)]
 
     def _order(self, progression_id: Any) -> tuple[str, ...]:
@@ -197,19 +199,6 @@ def _with_fork(part: BranchImport, fork: Fork | None) -> BranchImport:
     if fork is None or part.branch.parent_branch_id is not None:
         return part
     return part._replace(branch=part.branch._replace(parent_branch_id=fork.parent_branch_id, forked_at_ord=fork.at))
-
-
-def _own_orders(parts: Iterable[BranchImport]) -> list[BranchImport]:
-    """The branches, each with an order of its own: two that share one in the file get one each."""
-    taken: set[str] = set()
-    found = []
-    for part in parts:
-        branch = part.branch
-        if branch.progression_id in taken:
-            branch = branch._replace(progression_id=str(uuid.uuid5(NAMESPACE, f"{branch.id} order")))
-        taken.add(branch.progression_id)
-        found.append(part._replace(branch=branch))
-    return found
 
 
 def _import_free_messages(ctx: Context, runs: _Runs, problems: list[Problem]) -> int:

@@ -3,13 +3,15 @@
 import os
 import stat
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
 from lionstudio.domain.errors import InvalidContent, NotFound, SessionNotFound
 from lionstudio.domain.json_text import from_json
+from lionstudio.domain.lionagi_messages import with_model
 from lionstudio.domain.lionagi_sessions import session_draft
+from lionstudio.domain.phrases import count_of
 from lionstudio.domain.run_files import (
     ARTIFACTS_FOLDER,
     BRANCHES_FOLDER,
@@ -21,14 +23,17 @@ from lionstudio.domain.run_files import (
     session_id_of,
     session_of,
 )
-from lionstudio.importers.report import ADDED, UPDATED, ImportReport, Problem
+from lionstudio.domain.session import SessionStatus
+from lionstudio.importers.report import ADDED, UPDATED, ImportReport, Problem, StrangeStatuses
 from lionstudio.importers.small_files import read_text
 from lionstudio.services.branches import list_branches
 from lionstudio.services.context import Context
+from lionstudio.services.import_parts import NAMESPACE
 from lionstudio.services.imports import BranchImport, SessionImport, import_sessions
-from lionstudio.services.lionagi import NAMESPACE, session_import
+from lionstudio.services.lionagi import session_import
 
 LARGEST_FILE = 512 * 1024 * 1024  # bytes; reading one takes several times that in memory
+MOST_NAMES = 5  # of run folders that wait
 LONGEST_ID = 200  # characters; more than any index takes
 Step = Callable[[int], None]
 
@@ -71,23 +76,29 @@ def import_run_folders(ctx: Context, root: str, *, step: Step = lambda done: Non
     many folders are done.
     """
     problems: list[Problem] = []
+    waiting: list[str] = []
     folders = _list_folders(root, problems)
     places: dict[str, str] = {}
     held: dict[str, set[str]] = {}  # which branches each session has
     kin = _Kin()
+    statuses = StrangeStatuses()
 
     def read_again(earlier: Iterable[str]) -> Iterator[SessionImport]:
         for folder in earlier:
             found = _import_of(ctx, folder, held, [])
-            if found is not None:
+            if found is not None and not _must_wait(found, []):
                 yield found
 
     def read() -> Iterator[SessionImport]:
         for number, folder in enumerate(folders):
             step(number)
+            before = len(problems)
             found = _import_of(ctx, folder, held, problems)
-            if found is not None:
+            if found is not None and _must_wait(found, problems[before:]):
+                waiting.append(os.path.basename(os.path.abspath(folder)))
+            elif found is not None:
                 places.setdefault(found.session.id, folder)
+                statuses.add(found.session)
                 yield found._replace(earlier=partial(read_again, kin.join(folder, found)))
 
     imported = import_sessions(ctx, read())
@@ -98,7 +109,20 @@ def import_run_folders(ctx: Context, root: str, *, step: Step = lambda done: Non
         f"runs {UPDATED}": imported.sessions_completed,
         f"messages {ADDED}": imported.messages_added,
     }
-    return ImportReport(counts, tuple(problems))
+    return ImportReport(counts, tuple(problems), _notes(waiting, statuses))
+
+
+def _must_wait(found: SessionImport, problems: Sequence[Problem]) -> bool:
+    """Whether a run comes in only later: without a branch its session is not known, which its first one names."""
+    return not found.branches and (found.session.status is SessionStatus.RUNNING or bool(problems))
+
+
+def _notes(waiting: Sequence[str], statuses: StrangeStatuses) -> tuple[str, ...]:
+    if not waiting:
+        return statuses.notes
+    what = count_of(len(waiting), "run folder has no branch", "run folders have no branch")
+    names = ", ".join(waiting[:MOST_NAMES]) + (" …" if len(waiting) > MOST_NAMES else "")
+    return (f"{what} yet that can be read. Import again when there is one: {names}.", *statuses.notes)
 
 
 def _list_folders(root: str, problems: list[Problem]) -> list[str]:
@@ -146,7 +170,7 @@ def _session_import(run: _Run, session_id: str, problems: list[Problem]) -> Sess
     said = [draft.created_at for part in found.branches for draft in part.messages if draft.created_at is not None]
     session = session_of(run.file, found.session, files=run.times, said=said, artifacts=_artifacts(run))
     branches = [_with_config(part, run.file) for part in found.branches]
-    return SessionImport(session, branches, known_by_branch=True)
+    return SessionImport(session, branches, known_by_branch=True, alias=run.id)
 
 
 def _session_id(ctx: Context, run: _Run, held: dict[str, set[str]]) -> str:
@@ -189,7 +213,8 @@ def _good_branches(branches: Mapping[str, Mapping[str, Any]], problems: list[Pro
 def _with_config(part: BranchImport, file: RunFile) -> BranchImport:
     """The branch with what run.json says about its agent, and its file does not."""
     metadata = {**branch_config(file, part.branch.id), **(part.branch.node_metadata or {})}
-    return part._replace(branch=part.branch._replace(node_metadata=metadata))
+    messages = [with_model(draft, metadata.get("model")) for draft in part.messages]
+    return BranchImport(part.branch._replace(node_metadata=metadata), messages)
 
 
 def _artifacts(run: _Run) -> str | None:

@@ -1,14 +1,18 @@
 """What the branches of an import bring: their messages put in order, and what follows from them for the session."""
 
+import uuid
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from lionstudio.domain.conversation import Branch, MessageDraft, MessageKind, OpenCall, sign_of
 from lionstudio.domain.drafts import require_message
 from lionstudio.domain.errors import Invalid, InvalidRequest
+from lionstudio.domain.session import Session
 from lionstudio.domain.usage import Usage, usage_of
 from lionstudio.store import branches, messages, progressions, usage
 from lionstudio.store.transaction import Tx
+
+NAMESPACE = uuid.UUID("5d1c3a52-9a6c-5a39-8f0d-6a1e3f1d7c44")  # for what its source gives no id
 
 
 class BranchImport(NamedTuple):
@@ -22,6 +26,7 @@ class Part(NamedTuple):
     """A branch, all of its messages as its source tells them, and those that it does not have yet."""
 
     branch: Branch
+    told: Branch  # as its source tells it
     drafts: Sequence[MessageDraft]
     fresh: Sequence[MessageDraft]
     is_new: bool
@@ -60,6 +65,40 @@ def parents_first(parts: Sequence[BranchImport]) -> list[BranchImport]:
             step = waiting.get(step.branch.parent_branch_id or "")
         ordered += reversed(chain)
     return ordered
+
+
+def order_id(owner_id: str) -> str:
+    """The id of the order of a session or branch, where its source names none, or one that is another's."""
+    return str(uuid.uuid5(NAMESPACE, f"{owner_id} order"))
+
+
+def first_branch_id(session_id: str) -> str:
+    """The id of the branch of a session whose source names none."""
+    return str(uuid.uuid5(NAMESPACE, f"{session_id} main"))
+
+
+def first_part(session: Session) -> Part:
+    """The branch of a session whose source names none: every run has one."""
+    branch_id = first_branch_id(session.id)
+    branch = Branch(branch_id, session.created_at, session.id, order_id(branch_id), name="main")
+    return Part(branch, branch, (), (), is_new=True)
+
+
+def with_own_orders(tx: Tx, session: Session, parts: Iterable[Part], *, is_new: bool) -> tuple[Session, list[Part]]:
+    """What is new of a session and its branches, each with an order of its own: sources give one to several."""
+    taken: set[str] = set()
+
+    def own(owner_id: str, told: str) -> str:
+        found = order_id(owner_id) if told in taken or progressions.find_head(tx, told) is not None else told
+        taken.add(found)
+        return found
+
+    def owning(part: Part) -> Part:
+        order = own(part.branch.id, part.branch.progression_id)
+        return part._replace(branch=part.branch._replace(progression_id=order))
+
+    found = [owning(part) if part.is_new else part for part in parts]
+    return session._replace(progression_id=own(session.id, session.progression_id)) if is_new else session, found
 
 
 def store_part(tx: Tx, part: Part) -> None:

@@ -6,27 +6,31 @@ from typing import NamedTuple
 from lionstudio.domain.change import Topic
 from lionstudio.domain.conversation import MessageDraft
 from lionstudio.domain.errors import AlreadyExists, DatabaseBusy, Error, InvalidRequest, Unavailable
-from lionstudio.domain.session import (
-    RUN_ACTOR,
-    TERMINAL_STATUSES,
-    Session,
-    SessionStatus,
-    SourceKind,
-    with_fitting_names,
-)
-from lionstudio.services.admin import keep_history
+from lionstudio.domain.session import Session, SessionStatus, with_fitting_names
 from lionstudio.services.context import Context, again_if_undone
+from lionstudio.services.import_known import (
+    complete,
+    complete_branches,
+    end,
+    end_later,
+    keep_status,
+    with_bookmarks,
+    with_end,
+)
 from lionstudio.services.import_parts import (
     BranchImport,
     Part,
     add_usage,
     complete_drafts,
+    first_branch_id,
+    first_part,
     id_of,
     keep_open_calls,
     message_row,
     parents_first,
     store_part,
     time_of,
+    with_own_orders,
 )
 from lionstudio.services.messages import deliver_said
 from lionstudio.services.sessions import find_locked, known_session
@@ -38,8 +42,6 @@ __all__ = ["BranchImport", "ImportProblem", "Imported", "SessionImport", "import
 
 ROWS_AT_ONCE = 5_000  # messages a transaction: large enough to be fast, small enough to let others write
 TRIES_WHILE_BUSY = 12  # each waits for as long as the database lets it
-ACTOR = "import"
-REASON = "run.imported"
 
 
 class SessionImport(NamedTuple):
@@ -48,6 +50,7 @@ class SessionImport(NamedTuple):
     session: Session
     branches: Sequence[BranchImport]
     known_by_branch: bool = False  # it goes on with the session that has one of its branches, whatever its own id
+    alias: str | None = None  # the id under which it may be stored since a time when it did not tell its own
     earlier: Callable[[], Iterable["SessionImport"]] = tuple  # reads again those before it that it may go on with
 
 
@@ -83,8 +86,9 @@ NOTHING = Imported()
 def import_sessions(ctx: Context, found: Iterable[SessionImport]) -> Imported:
     """Store sessions, several to a transaction, each with one line of news; raises only Unavailable.
 
-    What is there already is not touched: a known session gets the branches and messages it lacks, and its end if it was
-    running and its source says how it ended. A session that cannot be stored is left out whole and becomes a problem.
+    A known session gets what it lacks, branches and messages too, and its end if it was running and its source says how
+    it ended; `domain.completing` says whom to believe. A session that cannot be stored is left out whole and becomes a
+    problem.
     """
     total = NOTHING
     for batch in _batches(found, 1 if is_rehearsal(ctx.db) else ROWS_AT_ONCE):
@@ -173,28 +177,34 @@ def _repeat(ctx: Context, tx: Tx, one: SessionImport) -> None:
 
 def _import_one(ctx: Context, tx: Tx, one: SessionImport) -> Imported:
     known = _find_known(tx, one)
-    told = one.session if known is None else one.session._replace(id=known.id)
-    session = known or told
+    told = with_end(one.session if known is None else one.session._replace(id=known.id))
     parts = [_part(tx, told, part, known) for part in parents_first(one.branches)]
+    if not parts and (known is None or not known.branch_count):
+        parts = [first_part(told)]
+    session, parts = with_own_orders(tx, known or told, parts, is_new=known is None)
     fresh = list({draft.id: draft for part in parts for draft in part.fresh}.values())
     added = _added(tx, fresh, known)
     messages.insert_many(tx, [message_row(tx, draft) for draft in fresh])
+    filled = False
     if known is None:
         _add_session(tx, session, added)
-        _keep_history(ctx, tx, session, before=None)
+        keep_status(ctx, tx, session, before=None)
     else:
-        _complete_session(tx, known, told, added)
+        filled = complete(ctx, tx, known, told, added)
+        filled = complete_branches(tx, known, told, parts) or filled
     for part in parts:
         store_part(tx, part)
+    if known is not None and any(part.is_new for part in parts):
+        _drop_stand_in(tx, known, parts)
     progressions.enter_many(tx, session.progression_id, [id_of(draft) for draft in added])
     for draft in added:
         deliver_said(tx, session.id, id_of(draft), draft)
     add_usage(tx, session.id, added)
-    ended = known is not None and (_end(ctx, tx, known, told) or _end_later(ctx, tx, known, told, added))
+    ended = known is not None and (end(ctx, tx, known, told) or end_later(ctx, tx, known, told, added))
     if not ended and session.status is SessionStatus.RUNNING:
         keep_open_calls(tx, parts)
     renamed = ((one.session.id, told.id),) if told.id != one.session.id else ()
-    if known is not None and not ended and not any(part.is_new or part.fresh for part in parts):
+    if known is not None and not (filled or ended or any(part.is_new or part.fresh for part in parts)):
         return Imported(known_as=renamed)
     tx.tell(Topic.SESSION, session.id, session_id=session.id, at=ctx.now())
     return Imported(int(known is None), int(known is not None), len(added), known_as=renamed)
@@ -206,18 +216,29 @@ def _find_known(tx: Tx, one: SessionImport) -> Session | None:
         return known
     owners = (branches.find(tx, part.branch.id) for part in one.branches)
     owner = next((branch.session_id for branch in owners if branch is not None), None)
+    if owner is None and one.alias is not None:
+        owner = one.alias
     return None if owner is None else find_locked(tx, owner)
+
+
+def _drop_stand_in(tx: Tx, known: Session, parts: Sequence[Part]) -> None:
+    """Take away the branch that a session was given while its source named none."""
+    stand_in = first_branch_id(known.id)
+    if all(part.branch.id != stand_in for part in parts):
+        imports.drop_empty_branch(tx, stand_in)
 
 
 def _part(tx: Tx, session: Session, part: BranchImport, known: Session | None) -> Part:
     drafts = complete_drafts(part.messages, session.created_at)
     branch = branches.find(tx, part.branch.id)
     if branch is None:
-        return Part(part.branch._replace(session_id=session.id), drafts, drafts, is_new=True)
+        new = part.branch._replace(session_id=session.id)
+        return Part(new, new, drafts, drafts, is_new=True)
     if known is None or branch.session_id != known.id:
         raise InvalidRequest(f"The branch {branch.id!r} belongs to another session.")
     held = set(progressions.progression_ids(tx, branch.progression_id))
-    return Part(branch, drafts, [draft for draft in drafts if draft.id not in held], is_new=False)
+    fresh = [draft for draft in drafts if draft.id not in held]
+    return Part(branch, part.branch, drafts, fresh, is_new=False)
 
 
 def _added(tx: Tx, fresh: Sequence[MessageDraft], known: Session | None) -> list[MessageDraft]:
@@ -232,62 +253,4 @@ def _add_session(tx: Tx, session: Session, added: Sequence[MessageDraft]) -> Non
     progressions.add_head(tx, session.progression_id, created_at=session.created_at)
     parent = known_session(tx, session.parent_session_id)
     session = with_fitting_names(session)
-    sessions.insert(tx, _with_bookmarks(session, added)._replace(parent_session_id=parent))
-
-
-def _complete_session(tx: Tx, known: Session, told: Session, added: Sequence[MessageDraft]) -> None:
-    after = _with_bookmarks(known, added)
-    if added and time_of(added[-1]) >= (known.last_message_at or 0.0):
-        after = after._replace(last_msg_id=added[-1].id, last_message_at=added[-1].created_at)
-    if added:
-        after = after._replace(updated_at=max(known.updated_at, told.updated_at, time_of(added[-1])))
-    if known.parent_session_id is None:
-        after = after._replace(parent_session_id=known_session(tx, told.parent_session_id))
-    if after != known:
-        imports.complete_session(tx, after)
-
-
-def _end(ctx: Context, tx: Tx, known: Session, told: Session) -> bool:
-    """End a run that was running when it was imported before. How a live run ends, its recorder knows better."""
-    final = told.status
-    if known.status is not SessionStatus.RUNNING or known.source_kind is SourceKind.LIVE:
-        return False
-    if final is None or final is SessionStatus.RUNNING:
-        return False
-    ended_at = told.updated_at if told.ended_at is None else told.ended_at
-    actor, reason = told.end_actor or RUN_ACTOR, told.end_reason or REASON
-    sessions.end(tx, known.id, status=final, at=ended_at, exit_code=told.exit_code, actor=actor, reason=reason)
-    _keep_history(ctx, tx, told, before=known.status)
-    return True
-
-
-def _end_later(ctx: Context, tx: Tx, known: Session, told: Session, added: Sequence[MessageDraft]) -> bool:
-    """Move the end of a run that had ended, was resumed, and has ended again. An operator's word stays."""
-    if not added or known.source_kind is SourceKind.LIVE or known.end_actor not in (None, RUN_ACTOR):
-        return False
-    if known.status not in TERMINAL_STATUSES or told.status not in TERMINAL_STATUSES:
-        return False
-    if known.ended_at is None or told.ended_at is None or told.ended_at <= known.ended_at:
-        return False
-    imports.end_later(tx, known.id, status=told.status, at=told.ended_at, exit_code=told.exit_code)
-    _keep_history(ctx, tx, told, before=known.status)
-    return True
-
-
-def _keep_history(ctx: Context, tx: Tx, session: Session, *, before: SessionStatus | None) -> None:
-    if session.status is not None:
-        keep_history(
-            ctx, tx, "session", session.id,
-            before=before, after=session.status, at=ctx.now(), actor=ACTOR, reason=REASON,
-        )  # fmt: skip
-
-
-def _with_bookmarks(session: Session, in_order: Sequence[MessageDraft]) -> Session:
-    """The session with its first and last message, where it does not name them (R17)."""
-    if not in_order:
-        return session
-    return session._replace(
-        first_msg_id=session.first_msg_id or in_order[0].id,
-        last_msg_id=session.last_msg_id or in_order[-1].id,
-        last_message_at=session.last_message_at or in_order[-1].created_at,
-    )
+    sessions.insert(tx, with_bookmarks(session, added)._replace(parent_session_id=parent))

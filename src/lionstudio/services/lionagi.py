@@ -1,6 +1,5 @@
 """lionagi's own sessions and branches in and out of the store: drafts become imports, rows become dicts again."""
 
-import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,9 +9,9 @@ from lionstudio.domain.lionagi_sessions import BranchDraft, SessionDraft, branch
 from lionstudio.domain.session import Session, SourceKind
 from lionstudio.services import branches, messages, sessions
 from lionstudio.services.context import Context
+from lionstudio.services.import_parts import order_id
 from lionstudio.services.imports import BranchImport, SessionImport
 
-NAMESPACE = uuid.UUID("5d1c3a52-9a6c-5a39-8f0d-6a1e3f1d7c44")  # for the orders that lionagi gives no id
 BRANCH_ORDER = "branch_order"  # lionagi orders branches by hand, the store by time
 
 
@@ -35,7 +34,7 @@ def session_import(
         id=draft.id,
         created_at=created_at,
         updated_at=max([created_at, *times]),
-        progression_id=str(uuid.uuid5(NAMESPACE, f"{draft.id} order")),
+        progression_id=order_id(draft.id),
         name=draft.name,
         user=draft.user,
         source_kind=SourceKind.IMPORTED_DB,
@@ -73,7 +72,7 @@ def _branch_import(
         id=draft.id,
         created_at=at if draft.created_at is None else draft.created_at,
         session_id=session_id,
-        progression_id=draft.progression_id or str(uuid.uuid5(NAMESPACE, f"{draft.id} order")),
+        progression_id=draft.progression_id or order_id(draft.id),
         name=draft.name,
         user=draft.user,
         system_msg_id=draft.system_msg_id,

@@ -165,11 +165,16 @@ def insert(tx: Tx, session: Session) -> bool:
         **texts,
     )
     if inserted:
-        words = [
-            {"word": word, "created_at": session.created_at, "session_id": session.id} for word in search_words(session)
-        ]
-        tx.many(INSERT_WORD, words)
+        put_words(tx, session)
     return inserted == 1
+
+
+def put_words(tx: Tx, session: Session) -> None:
+    """Let a session be found by its words."""
+    words = [
+        {"word": word, "created_at": session.created_at, "session_id": session.id} for word in search_words(session)
+    ]
+    tx.many(INSERT_WORD, words)
 
 
 _WORDS = re.compile(r"[^\W_]+")
