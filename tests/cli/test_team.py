@@ -229,6 +229,38 @@ def test_an_archived_team_is_put_aside_until_it_is_taken_back(li: Li, ops: str, 
     assert li("team", "send", "ops", "hi").code == 0
 
 
+def test_of_two_teams_of_one_name_only_one_is_in_use(li: Li, ops: str):
+    li("team", "archive", "ops")
+    new = li("team", "create", "ops", "ana").out.strip()
+    for typed in (ops, "ops"):
+        refused = li("team", "archive", "--undo", typed)
+        assert refused.code == 1
+        assert f"already: {new}." in refused.err
+        assert f"li team archive {new}" in refused.err
+    assert li("team", "show", "ops", "--json").objects[0]["id"] == new
+    assert li("team", "archive", new).code == 0
+    for words in (("show", "ops"), ("send", "ops", "hi"), ("receive", "ops", "ana"), ("archive", "--undo", "ops")):
+        refused = li("team", *words)
+        assert (refused.code, refused.out) == (1, "")
+        assert f"{new} (ops, archived), {ops} (ops, archived)" in refused.err
+        assert "Type the id" in refused.err
+    assert li("team", "archive", "--undo", ops).code == 0
+    assert li("team", "archive", ops).code == 0
+    assert li("team", "archive", "--undo", new).code == 0
+    assert li("team", "archive", "--undo", "ops").code == 1  # means the archived one, whose name is taken
+    assert li("team", "show", "ops", "--json").objects[0]["id"] == new
+
+
+def test_two_active_teams_of_one_name_are_told_apart(li: Li, ops: str, ctx: Context):
+    teams.put_team(ctx, "other", actor="ana", name="ops", members=["ana"])  # as an import may bring one in
+    for words in (("show", "ops"), ("send", "ops", "hi"), ("receive", "ops", "ana"), ("export", "ops")):
+        refused = li("team", *words)
+        assert refused.code == 1
+        assert "other (ops, active)" in refused.err
+        assert f"{ops} (ops, active)" in refused.err
+    assert li("team", "send", "other", "hi").code == 0
+
+
 def test_hostile_text_does_not_steer_the_terminal(li: Li, ops: str):
     li("team", "send", "ops", "\x1b[2Jgone\u202e", "--from", "\x1b]0;x")
     for words in (("show", "ops"), ("receive", "ops", "ana")):

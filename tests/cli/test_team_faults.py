@@ -59,7 +59,7 @@ def test_what_the_database_does_not_take_is_said_and_repaired(
     answer = li("team", "send", "ops", "hello", "--db", str(unusable))
     assert answer.code == 0
     assert "The database did not take it" in answer.err
-    assert "li state import-teams" in answer.err
+    assert "state import-teams" in answer.err
     assert messages_in_file(home, ops) == ["hello"]
     assert teams.list_messages(ctx, ops) == []
     assert li("team", "show", "ops").code == 0
@@ -112,7 +112,7 @@ def test_one_team_is_answered_by_its_file_alone(li: Li, ops: str, junk: str):
 def test_what_is_in_the_way_is_said_once_when_a_team_is_made(li: Li, junk: str):
     answer = li("team", "create", "ops", "--db", junk)
     assert (answer.code, answer.err.count("is not an SQLite database")) == (0, 1)
-    assert "li state import-teams, brings it in" in answer.err
+    assert "state import-teams, brings it in" in answer.err
 
 
 def test_importing_teams_repairs_what_the_database_did_not_take(li: Li, ops: str, ctx: Context, tmp_path: Path):
@@ -128,6 +128,27 @@ def test_broken_files_are_named_and_the_rest_is_listed(li: Li, ops: str, home: P
     answer = li("team", "list")
     assert "ops" in answer.out
     assert "bad.json: It is not JSON" in answer.err
+
+
+def test_a_copy_of_a_team_file_is_named_wherever_files_are_read(li: Li, ops: str, ctx: Context, home: Path):
+    used, copy = home / "teams" / f"{ops}.json", home / "teams" / "0-copy.json"
+    copy.write_text(used.read_text().replace('"ops"', '"port"'))
+    for _ in range(2):  # the copy says something else about the team, and changes nothing
+        answer = li("state", "import-teams", "--json")
+        assert answer.code == 1
+        (report,) = answer.objects
+        assert (report["teams_changed"], report["teams_unchanged"]) == (0, 1)
+        (problem,) = report["problems"]
+        assert problem["where"] == str(copy)
+        assert f"{used}, which is used" in problem["message"]
+    assert teams.get_team(ctx, ops).name == "ops"
+    listed = li("team", "list")
+    assert listed.out.count(ops) == 1
+    assert f"{copy}: It has the id '{ops}', and so has {used}, which is used." in listed.err
+    (finding,) = [one for one in li("state", "verify", "--json").objects if one.get("subject") == str(copy)]
+    assert str(used) in finding["sentence"]
+    assert "Move one of the two" in finding["mend"]
+    assert li("team", "show", "port").code == 1
 
 
 def test_import_says_what_came_in_and_what_did_not(li: Li, ctx: Context, home: Path):

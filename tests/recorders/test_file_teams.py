@@ -29,10 +29,10 @@ def open_files(folder: Path, ctx: Context, meanwhile: Meanwhile = lambda: None) 
 @pytest.mark.parametrize(
     "act",
     [
-        pytest.param(lambda own: own.change_members("ops", ["bo"], []), id="who lets somebody in"),
-        pytest.param(lambda own: own.send("ops", Post("ana", "hello")), id="who sends"),
-        pytest.param(lambda own: own.show("ops", 9), id="who looks"),
-        pytest.param(lambda own: own.list_teams(), id="who lists"),
+        pytest.param(lambda own, id: own.change_members(id, ["bo"], []), id="who lets somebody in"),
+        pytest.param(lambda own, id: own.send(id, Post("ana", "hello")), id="who sends"),
+        pytest.param(lambda own, id: own.show(id, 9), id="who looks"),
+        pytest.param(lambda own, id: own.list_teams(), id="who lists"),
     ],
 )
 def test_who_is_late_leaves_no_older_facts_in_the_database(tmp_path: Path, ctx: Context, act):
@@ -44,7 +44,7 @@ def test_who_is_late_leaves_no_older_facts_in_the_database(tmp_path: Path, ctx: 
             other.change_members("ops", ["zoe"], [])
             other.set_status("ops", TeamStatus.ARCHIVED)
 
-    act(open_files(tmp_path, ctx, once))
+    act(open_files(tmp_path, ctx, once), team.id)
     found = team_files.find_file(str(tmp_path), team.id)
     assert found is not None
     stored = teams.get_team(ctx, team.id)

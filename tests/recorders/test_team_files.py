@@ -10,11 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from lionstudio.domain.errors import AlreadyExists, Ambiguous, Error, InvalidContent, Unavailable
-from lionstudio.domain.team import Team, TeamStatus
+from lionstudio.domain.errors import AlreadyExists, Error, InvalidContent, Unavailable
+from lionstudio.domain.team import Team
 from lionstudio.domain.team_files import TeamFile, new_team_file, with_members, with_message
 from lionstudio.recorders import team_files
-from lionstudio.recorders.team_files import change_file, create_file, find_file, read_each, read_file, remove_file
+from lionstudio.recorders.team_files import (
+    change_file,
+    create_file,
+    find_file,
+    list_candidates,
+    read_each,
+    read_file,
+    remove_file,
+)
 from tests.waiting import wait_until
 
 AT = 1_790_000_000.0
@@ -166,27 +174,47 @@ def test_nothing_is_lost_between_us_and_lionagi(tmp_path):
     assert sorted(found) == sorted([f"{who} {n}" for n in range(30) for who in ("theirs", "ours")] * 2)
 
 
-def test_a_team_is_found_by_id_name_and_the_beginning_of_its_id(tmp_path):
-    for team_id, name in (("abc1", "ops"), ("abd2", "naïve / 🦁")):
+def test_a_file_is_found_by_the_id_of_its_team(tmp_path):
+    make(tmp_path, "abc1", "ops")
+    make(tmp_path, "naïve / 🦁", "lion")
+    (tmp_path / "bad.json").write_text("{")
+    for team_id in ("abc1", "naïve / 🦁"):
+        found = find_file(str(tmp_path), team_id)
+        assert found is not None
+        assert found.file.team.id == team_id
+    assert [find_file(str(tmp_path), no_id) for no_id in ("ops", "abc", "")] == [None] * 3
+    assert find_file(f"{tmp_path}/none", "abc1") is None
+
+
+def test_who_may_be_meant_is_among_the_candidates(tmp_path):
+    for team_id, name in (("abc1", "ops"), ("abd2", "naïve / 🦁"), ("xyz", "ab")):
         make(tmp_path, team_id, name)
     (tmp_path / "bad.json").write_text("{")
-    folder = str(tmp_path)
-    found = {typed: find_file(folder, typed) for typed in ("abc1", "ops", "abd", "naïve / 🦁")}
-    assert [one and one.file.team.id for one in found.values()] == ["abc1", "abc1", "abd2", "abd2"]
-    assert find_file(folder, "nobody") is None
-    assert find_file(folder, "") is None
-    assert find_file(folder + "/none", "ops") is None
-    with pytest.raises(Ambiguous, match="abc1, abd2"):
-        find_file(folder, "ab")
+    found = {
+        typed: [one.file.team.id for one in list_candidates(str(tmp_path), typed)]
+        for typed in ("abc1", "ops", "abd", "naïve / 🦁", "ab")
+    }
+    assert found["abc1"] == found["ops"] == ["abc1"]
+    assert found["abd"] == found["naïve / 🦁"] == ["abd2"]
+    assert found["ab"] == ["abc1", "abd2", "xyz"]
+    assert list_candidates(f"{tmp_path}/none", "ops") == []
 
 
-def test_of_several_teams_with_one_name_the_one_in_use_is_found_then_the_newest(tmp_path):
-    make(tmp_path, "old")
-    make(tmp_path, "new", created_at=AT + 5)
-    make(tmp_path, "newest", created_at=AT + 9, status=TeamStatus.ARCHIVED)
-    found = find_file(str(tmp_path), "ops")
+@pytest.mark.parametrize(("usual", "used"), [("ops-1", "ops-1.json"), ("other", "a.json")])
+def test_of_two_files_with_one_team_one_is_used_and_the_other_names_it(tmp_path, usual, used):
+    path = make(tmp_path, "ops-1")
+    for name in ("a.json", "z.json"):
+        (tmp_path / name).write_text(Path(path).read_text())
+    os.rename(path, tmp_path / f"{usual}.json")
+    read = dict(read_each(str(tmp_path)))
+    assert [Path(path).name for path, file in read.items() if not isinstance(file, Error)] == [used]
+    copies = [file for file in read.values() if isinstance(file, Error)]
+    assert len(copies) == 2
+    assert all(f"{tmp_path}/{used}, which is used" in error.message for error in copies)
+    found = find_file(str(tmp_path), "ops-1")
+    (meant,) = list_candidates(str(tmp_path), "ops")
     assert found is not None
-    assert found.file.team.id == "new"
+    assert found.path == meant.path == str(tmp_path / used)
 
 
 @pytest.mark.parametrize("typed", ["../secret", "/etc/passwd", "..", "x" * 4000, "a\0b", "\udcff"])

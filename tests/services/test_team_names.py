@@ -62,3 +62,14 @@ def test_an_id_is_given_once(ctx: Context):
     make(ctx, "t1")
     with pytest.raises(AlreadyExists):
         make(ctx, "t1", "port")
+
+
+def test_a_team_is_not_taken_back_while_another_one_has_its_name(ctx: Context):
+    make(ctx, "old")
+    teams.archive_team(ctx, "old", actor="ana")
+    make(ctx, "new")
+    with pytest.raises(AlreadyExists, match="already: new") as refused:
+        teams.reactivate_team(ctx, "old", actor="ana")
+    assert "li team archive new" in (refused.value.hint or "")
+    teams.archive_team(ctx, "new", actor="ana")
+    assert teams.reactivate_team(ctx, "old", actor="ana").status == "active"

@@ -9,6 +9,7 @@ import pytest
 from lionstudio.domain.change import Topic
 from lionstudio.domain.errors import (
     AlreadyExists,
+    Ambiguous,
     IllegalTransition,
     InvalidRequest,
     MessageNotFound,
@@ -19,6 +20,7 @@ from lionstudio.domain.errors import (
 from lionstudio.domain.team import Team, TeamMessage, TeamStatus
 from lionstudio.services import sessions, team_pages, teams
 from lionstudio.services.context import Context
+from lionstudio.services.team_list import find_meant
 from lionstudio.store import changes
 from lionstudio.store.open import open_database
 from tests.factories import NOW, Clock, start_run
@@ -87,21 +89,29 @@ def test_a_team_that_does_not_exist_is_named(ctx: Context):
         teams.get_team(ctx, "nobody")
 
 
-def test_a_team_is_found_by_its_id(ctx: Context):
+def test_a_team_is_found_by_its_id_its_name_and_the_beginning_of_its_id(ctx: Context):
     team = put_team(ctx)
-    assert teams.find_team(ctx, "team-1") == team
+    assert [find_meant(ctx, typed) for typed in ("team-1", "ledger", "tea")] == [team] * 3
+    assert [find_meant(ctx, typed) for typed in ("nobody\0", "", "edger")] == [None] * 3
 
 
-def test_of_teams_with_one_name_the_newest_active_one_is_found(ctx: Context, clock: Clock):
-    for team_id, status in (("old", "active"), ("new", "active"), ("newest", "archived")):
+def test_of_teams_with_one_name_the_only_one_in_the_wanted_status_is_meant(ctx: Context):
+    for team_id, status in (("new", "active"), ("old", "archived")):
         put_team(ctx, team_id, status=status)
+    found = [find_meant(ctx, "ledger"), find_meant(ctx, "ledger", status=TeamStatus.ARCHIVED)]
+    assert [team and team.id for team in found] == ["new", "old"]
+
+
+@pytest.mark.parametrize("status", ["active", "archived"])
+def test_a_name_that_may_mean_several_teams_is_refused_with_what_there_is_to_choose(ctx: Context, clock: Clock, status):
+    for number in range(2):
         clock.pass_seconds(1)
-    assert (found := teams.find_team(ctx, "ledger")) is not None
-    assert found.id == "new"
-
-
-def test_finding_a_team_that_does_not_exist_finds_nothing(ctx: Context):
-    assert teams.find_team(ctx, "nobody\0") is None
+        put_team(ctx, f"team-{number}", status=status)
+    with pytest.raises(Ambiguous, match=rf"team-1 \(ledger, {status}\), team-0 \(ledger, {status}\)") as refused:
+        find_meant(ctx, "ledger")
+    assert refused.value.hint == "Type the id of the one that you mean."
+    with pytest.raises(Ambiguous, match="team-1"):
+        find_meant(ctx, "team")
 
 
 def test_teams_are_listed_newest_first_page_by_page(ctx: Context, clock: Clock):

@@ -1,16 +1,17 @@
 """Teams: members who write to each other by name."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from lionstudio.domain.errors import IllegalTransition, InvalidRequest
+from lionstudio.domain.errors import Ambiguous, IllegalTransition, InvalidRequest
 
 SYSTEM_SENDER = "system"  # R115: not a member; notices about the team itself
 ALL_RECIPIENTS = "all"  # R115: every member
 RESERVED_NAMES = frozenset({ALL_RECIPIENTS, SYSTEM_SENDER})
 SUMMARY_FROM = 200  # R116: a longer message gets a summary
 SUMMARY_LENGTH = 120  # one line of a list
+SHOWN_CHOICES = 5  # teams that a name may mean
 
 
 class TeamStatus(StrEnum):
@@ -64,6 +65,25 @@ def require_team_move(before: TeamStatus, after: TeamStatus) -> None:
     """Raise IllegalTransition unless a team in `before` may become `after`."""
     if after not in TEAM_MOVES[before]:
         raise IllegalTransition(f"A team that is {before} cannot become {after}.", hint=f"It is already {before}.")
+
+
+def choose_meant(typed: str, teams: Sequence[Team], *, status: TeamStatus = TeamStatus.ACTIVE) -> Team | None:
+    """The team that a person means by an id, a name or the beginning of an id; raises Ambiguous.
+
+    Of several teams of one name those in this status are meant, if there are any.
+    """
+    if whole := [team for team in teams if team.id == typed]:
+        return whole[0]
+    named = [team for team in teams if team.name == typed]
+    begun = [team for team in teams if typed and team.id.startswith(typed)]
+    meant = [team for team in named if team.status is status] or named or begun
+    if len(meant) > 1:
+        meant.sort(key=lambda team: team.created_at, reverse=True)
+        choices = ", ".join(f"{team.id} ({team.name}, {team.status})" for team in meant[:SHOWN_CHOICES])
+        more = ", and more" if len(meant) > SHOWN_CHOICES else ""
+        way_on = "Type the id of the one that you mean." if named else "Type more of the id."
+        raise Ambiguous(f"{typed!r} may mean {choices}{more}.", hint=way_on)
+    return meant[0] if meant else None
 
 
 def summarise(content: str) -> str | None:

@@ -78,16 +78,18 @@ class DatabaseTeams:
 
     def set_status(self, typed: str, status: TeamStatus) -> Team:
         """Archive a team, or take it back; raises IllegalTransition if it is so already."""
-        ctx, team = self._find(typed)
+        # Who takes a team back means the archived one.
+        is_back = status is TeamStatus.ACTIVE
+        ctx, team = self._find(typed, TeamStatus.ARCHIVED if is_back else TeamStatus.ACTIVE)
         move = teams.archive_team if status is TeamStatus.ARCHIVED else teams.reactivate_team
         return move(ctx, team.id, actor=self._places.actor())
 
     def refresh(self, team_id: str) -> None:
         """Nobody but us writes to the database."""
 
-    def _find(self, typed: str) -> tuple[Context, Team]:
+    def _find(self, typed: str, status: TeamStatus = TeamStatus.ACTIVE) -> tuple[Context, Team]:
         ctx = self._places.to_read()
-        team = team_list.find_meant(ctx, typed)
+        team = team_list.find_meant(ctx, typed, status=status)
         if team is None:
             raise team_list.no_team(typed, team_list.list_names(ctx))
         return ctx, team

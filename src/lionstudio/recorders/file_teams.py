@@ -5,12 +5,12 @@ not take it, that is said, and whatever is done next with the team brings it in.
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 
 from lionstudio.domain.errors import AlreadyExists, Conflict, Error, Invalid, InvalidContent, NoDatabaseYet, Unavailable
-from lionstudio.domain.team import Team, TeamMessage, TeamStatus, require_team_move
+from lionstudio.domain.team import Team, TeamMessage, TeamStatus, choose_meant, require_team_move
 from lionstudio.domain.team_files import (
     TeamFile,
     messages_in,
@@ -132,9 +132,14 @@ class FileTeams:
 
     def set_status(self, typed: str, status: TeamStatus) -> Team:
         """Archive a team, or take it back; raises IllegalTransition if it is so already."""
-        found = self._find_to_write(typed)
+        is_back = status is TeamStatus.ACTIVE
+        # Who takes a team back means the archived one.
+        found = self._find_to_write(typed, TeamStatus.ARCHIVED if is_back else TeamStatus.ACTIVE)
         require_team_move(self._with_status(found.file).status, status)
-        written = self._write(found.path, lambda file: with_status(file, status, at=time.time()))
+        with team_files.holding(self._folder):
+            if is_back:
+                self._require_free(found.file.team.name, unless=found.file.team.id)
+            written = self._write(found.path, lambda file: with_status(file, status, at=time.time()))
         self._store(written)
         return written.file.team
 
@@ -151,16 +156,17 @@ class FileTeams:
                 self._bring_in(team_files.Found(path, team_files.read_file(path)))
                 self._seen = seen
 
-    def _require_free(self, name: str) -> None:
-        """Raise AlreadyExists if a team of this name is in use, in a file or in the database only."""
-        from lionstudio.services.team_names import find_named, require_free
+    def _require_free(self, name: str, *, unless: str | None = None) -> None:
+        """Raise AlreadyExists if a team of this name is in use, but this one: in a file or only in the database."""
+        from lionstudio.services.team_names import list_named, require_free
 
         for found in team_files.list_named(self._folder, name):
-            require_free(name, self._with_status(found.file))
+            if found.file.team.id != unless:
+                require_free(name, self._with_status(found.file))
         ctx = self._database()
-        stored = find_named(ctx, name) if ctx else None
-        if stored is not None and not self._has_file(stored.id):  # else its file was asked, and knows better
-            require_free(name, stored)
+        for stored in list_named(ctx, name) if ctx else ():
+            if stored.id != unless and not self._has_file(stored.id):  # else its file was asked, and knows better
+                require_free(name, stored)
 
     def _has_file(self, team_id: str) -> bool:
         each = team_files.read_each(self._folder)
@@ -169,22 +175,37 @@ class FileTeams:
     def _write(self, path: str, change: Callable[[TeamFile], TeamFile]) -> team_files.Found:
         return team_files.Found(path, team_files.change_file(path, change, sync=self._places.sync))
 
-    def _find(self, typed: str) -> team_files.Found:
-        """The team that is meant: from its file, or else as the file that the database would make of it."""
-        found = team_files.find_file(self._folder, typed)
-        if found is not None:
-            return found
-        from lionstudio.services.team_list import find_meant, list_last_messages
+    def _find(self, typed: str, status: TeamStatus = TeamStatus.ACTIVE) -> team_files.Found:
+        """The team that is meant: from its file, or else as the file that the database would make of it.
 
-        ctx = self._database(needed=True)
-        team = find_meant(ctx, typed) if ctx else None
+        Of several teams of one name those in this status are meant, if there are any; raises Ambiguous.
+        """
+        files = {found.file.team.id: found for found in team_files.list_candidates(self._folder, typed)}
+        named = [found for found in files.values() if found.file.team.name == typed]
+        if typed in files:
+            return files[typed]
+        ctx = self._database(needed=not any(typed and id.startswith(typed) for id in files) and not named)
+        told = [self._with_status(found.file) if found in named else found.file.team for found in files.values()]
+        team = choose_meant(typed, [*told, *self._only_stored(ctx, typed, files)], status=status)
+        if team is not None and team.id in files:
+            return files[team.id]
         if ctx is None or team is None:
             raise self._not_found(typed, ctx)
+        from lionstudio.services.team_list import list_last_messages
+
         file = with_missing(new_team_file(team), list_last_messages(ctx, team.id), at=time.time())
         return team_files.Found("", file)
 
-    def _find_to_write(self, typed: str) -> team_files.Found:
-        found = self._find(typed)
+    def _only_stored(self, ctx: Context | None, typed: str, files: Collection[str]) -> Iterator[Team]:
+        """The teams that may be meant, and that only the database knows: what a file says goes before that."""
+        if ctx is not None:
+            from lionstudio.services.team_list import list_candidates
+
+            found = (team for team in list_candidates(ctx, typed) if team.id not in files)
+            yield from (team for team in found if not self._has_file(team.id))
+
+    def _find_to_write(self, typed: str, status: TeamStatus = TeamStatus.ACTIVE) -> team_files.Found:
+        found = self._find(typed, status)
         if found.path:
             return found
         path = team_files.path_of(self._folder, found.file.team.id)
@@ -249,6 +270,8 @@ class FileTeams:
     def _store(self, written: team_files.Found) -> Sequence[TeamMessage]:
         """Write to the database what is in the file now; say so if it cannot be. The messages that were written."""
         try:
+            if self.trouble is not None:
+                raise self.trouble
             ctx = self._places.to_write()
             # Opening the database may have taken long: others may have written since.
             latest = team_files.read_again(written.path) or written.file

@@ -13,16 +13,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
-from lionstudio.domain.errors import AlreadyExists, Ambiguous, Error, InvalidContent, Unavailable
+from lionstudio.domain.errors import AlreadyExists, Conflict, Error, InvalidContent, Unavailable
 from lionstudio.domain.json_text import to_json
-from lionstudio.domain.team import TeamStatus
 from lionstudio.domain.team_files import TeamFile, file_name_of, parse_team_file, render_team_file
 
 SUFFIX = ".json"
 BESIDE = ".new"  # what is being written; lionagi looks only at names that end in .json
 LOCKED_FOR_TOO_LONG = 10.0  # seconds
 LOOK_AGAIN = 0.002  # seconds, growing while the lock is held by others
-SHOWN_CHOICES = 5
 
 
 class Found(NamedTuple):
@@ -125,29 +123,25 @@ def remove_file(path: str, may_go: Callable[[TeamFile], bool]) -> bool:
     return True
 
 
-def find_file(folder: str, typed: str) -> Found | None:
-    """The file of the team that a person means by an id, a name or the beginning of an id; raises Ambiguous.
+def find_file(folder: str, team_id: str) -> Found | None:
+    """The file of the team of this id."""
+    if (usual := _find_usual(folder, team_id)) is not None:
+        return usual
+    each = (*_read_those_with(folder, team_id), *_read_those_with(folder, ""))  # an id may be that of a file's name
+    return next((found for found in each if found.file.team.id == team_id), None)
 
-    Of several teams with one name the one in use is meant, then the newest.
-    """
-    direct = path_of(folder, typed)
-    if os.path.exists(direct):
-        with suppress(InvalidContent):
-            found = Found(direct, read_file(direct))
-            if found.file.team.id == typed:
-                return found
+
+def list_candidates(folder: str, typed: str) -> list[Found]:
+    """The files of teams among which is the one that a person means by an id, a name or the beginning of an id."""
+    if (usual := _find_usual(folder, typed)) is not None:
+        return [usual]
     files = list(_read_those_with(folder, typed)) or list(_read_those_with(folder, ""))
+    by_id: dict[str, Found] = {}
     for found in files:
-        if found.file.team.id == typed:
-            return found
-    named = [found for found in files if found.file.team.name == typed]
-    if named:
-        return max(named, key=lambda found: (found.file.team.status is TeamStatus.ACTIVE, found.file.team.created_at))
-    begun = [found for found in files if typed and found.file.team.id.startswith(typed)]
-    if len({found.file.team.id for found in begun}) > 1:
-        choices = ", ".join(found.file.team.id for found in begun[:SHOWN_CHOICES])
-        raise Ambiguous(f"{typed!r} may mean {choices}.", hint="Type more of the id.")
-    return begun[0] if begun else None
+        team_id = found.file.team.id
+        if team_id not in by_id:
+            by_id[team_id] = _find_usual(folder, team_id) or found
+    return list(by_id.values())
 
 
 def list_named(folder: str, name: str) -> list[Found]:
@@ -156,12 +150,35 @@ def list_named(folder: str, name: str) -> list[Found]:
 
 
 def read_each(folder: str) -> Iterator[tuple[str, TeamFile | Error]]:
-    """Every team file of a folder, or why it could not be read."""
+    """Every team file of a folder, or why it cannot be used: of two files with one team, one is."""
+    used: dict[str, str] = {}
     for path in list_paths(folder):
         try:
-            yield path, read_file(path)
+            file = read_file(path)
         except Error as error:
             yield path, error
+            continue
+        if file.team.id not in used:
+            usual = _find_usual(folder, file.team.id)
+            used[file.team.id] = path if usual is None else usual.path
+        yield path, file if used[file.team.id] == path else _is_copy(file, used[file.team.id])
+
+
+def _find_usual(folder: str, team_id: str) -> Found | None:
+    """The file where we put that of a team, if it is one of this team."""
+    path = path_of(folder, team_id)
+    if os.path.exists(path):
+        with suppress(InvalidContent):
+            found = Found(path, read_file(path))
+            return found if found.file.team.id == team_id else None
+    return None
+
+
+def _is_copy(file: TeamFile, used: str) -> Conflict:
+    return Conflict(
+        f"It has the id {file.team.id!r}, and so has {used}, which is used.",
+        hint="Move one of the two files away, or give this one another id.",
+    )
 
 
 def signature(path: str) -> object:

@@ -3,12 +3,11 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from lionstudio.domain.errors import Ambiguous, TeamNotFound
-from lionstudio.domain.team import Team, TeamMessage
+from lionstudio.domain.errors import TeamNotFound
+from lionstudio.domain.team import SHOWN_CHOICES, Team, TeamMessage, TeamStatus, choose_meant
 from lionstudio.services.context import Context
 from lionstudio.store import changes, teams
 
-SHOWN_CHOICES = 5
 EVERY = 2**62
 NAMES_LOOKED_AT = 500  # of the newest teams, for one that was mistyped
 
@@ -21,18 +20,20 @@ class ListedTeam(NamedTuple):
     last_message_at: float | None
 
 
-def find_meant(ctx: Context, typed: str) -> Team | None:
-    """The team a person means by an id, a name, or the beginning of an id; raises Ambiguous."""
+def find_meant(ctx: Context, typed: str, *, status: TeamStatus = TeamStatus.ACTIVE) -> Team | None:
+    """The team a person means by an id, a name, or the beginning of an id; raises Ambiguous.
+
+    Of several teams of one name those in this status are meant, if there are any.
+    """
+    return choose_meant(typed, list_candidates(ctx, typed), status=status)
+
+
+def list_candidates(ctx: Context, typed: str) -> list[Team]:
+    """The teams among which is the one that a person means."""
     with ctx.db.read() as tx:
-        found = teams.find(tx, typed) or teams.find_by_name(tx, typed)
-        if found is not None or not typed:
-            return found
-        begun = teams.list_by_prefix(tx, typed, limit=SHOWN_CHOICES + 1)
-    if len(begun) > 1:
-        raise Ambiguous(
-            f"{typed!r} may mean {', '.join(team.id for team in begun[:SHOWN_CHOICES])}.", hint="Type more of the id."
-        )
-    return begun[0] if begun else None
+        found = teams.find(tx, typed)
+        named = teams.list_by_name(tx, typed) if found is None else [found]
+        return named or (teams.list_by_prefix(tx, typed, limit=SHOWN_CHOICES + 1) if typed else [])
 
 
 def list_names(ctx: Context) -> list[str]:

@@ -23,15 +23,16 @@ def create_team(ctx: Context, team: Team, *, actor: str) -> Team:
     return after
 
 
-def find_named(ctx: Context, name: str) -> Team | None:
-    """The team of exactly this name: the one in use, else the newest."""
+def list_named(ctx: Context, name: str) -> list[Team]:
+    """The teams of exactly this name, those in use first."""
     with ctx.db.read() as tx:
-        return teams.find_by_name(tx, name)
+        return teams.list_by_name(tx, name)
 
 
 def require_free(name: str, known: Team | None) -> None:
     """Raise AlreadyExists if the team that has this name is in use."""
     if known is not None and known.status is TeamStatus.ACTIVE:
         raise AlreadyExists(
-            f"There is a team {name!r} already.", hint="li team members adds to it; li team archive puts it aside."
+            f"There is a team {name!r} already: {known.id}.",
+            hint=f"li team members adds to it; li team archive {known.id} puts it aside.",
         )

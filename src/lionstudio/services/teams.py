@@ -20,7 +20,8 @@ from lionstudio.domain.team import mark_read as with_reader
 from lionstudio.domain.words import parse_word
 from lionstudio.services import sessions
 from lionstudio.services.admin import keep_history
-from lionstudio.services.context import Context
+from lionstudio.services.context import Context, again_if_undone
+from lionstudio.services.team_names import require_free
 from lionstudio.store import audit, teams
 from lionstudio.store.transaction import Tx
 
@@ -68,7 +69,10 @@ def archive_team(ctx: Context, team_id: str, *, actor: str, sentence: str | None
 
 
 def reactivate_team(ctx: Context, team_id: str, *, actor: str, sentence: str | None = None) -> Team:
-    """Take an archived team into use again; raises IllegalTransition if it is in use."""
+    """Take an archived team into use again.
+
+    Raises IllegalTransition if it is in use, and AlreadyExists if another one that has its name is.
+    """
     return _move(ctx, team_id, TeamStatus.ACTIVE, actor=actor, reason="team.active.open", sentence=sentence)
 
 
@@ -108,12 +112,6 @@ def get_team(ctx: Context, team_id: str) -> Team:
     """The team of this id; raises TeamNotFound."""
     with ctx.db.read() as tx:
         return _get(tx, team_id)
-
-
-def find_team(ctx: Context, id_or_name: str) -> Team | None:
-    """The team of this id, else the newest of this name, an active one before an archived one."""
-    with ctx.db.read() as tx:
-        return teams.find(tx, id_or_name) or teams.find_by_name(tx, id_or_name)
 
 
 def list_teams(
@@ -234,10 +232,15 @@ def _get(tx: Tx, team_id: str, *, lock: bool = False) -> Team:
     return team
 
 
+@again_if_undone
 def _move(ctx: Context, team_id: str, to: TeamStatus, *, actor: str, reason: str, sentence: str | None) -> Team:
     with ctx.db.write() as tx:
+        if to is TeamStatus.ACTIVE:
+            teams.lock_names(tx)
         before = _get(tx, team_id, lock=True)
         require_team_move(before.status, to)
+        if to is TeamStatus.ACTIVE:
+            require_free(before.name, teams.find_by_name(tx, before.name))
         after = before._replace(status=to)
         return _store(ctx, tx, before, after, actor=actor, reason=reason, sentence=sentence)
 

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 SELECT_TEAM = "SELECT id, name, created_at, updated_at, members, status, node_metadata FROM teams "
 FIND_TEAM = SELECT_TEAM + "WHERE id = :team_id"
 # Names are not unique: the one in use wins, then the newest.
-FIND_BY_NAME = SELECT_TEAM + "WHERE name = :name ORDER BY status, created_at DESC, id DESC LIMIT 1"
+LIST_BY_NAME = SELECT_TEAM + "WHERE name = :name ORDER BY status, created_at DESC, id DESC"
+FIND_BY_NAME = LIST_BY_NAME + " LIMIT 1"
 # Writing a row as it is keeps other writers of the same row away until this use case is done, on both databases.
 LOCK_TEAM = "UPDATE teams SET status = status WHERE id = :team_id"
 # A name that nobody has yet has no row to write: who looks whether a name is free takes turns at one that is there.
@@ -41,6 +42,11 @@ def find_by_name(tx: Tx, name: str) -> Team | None:
     """The newest team of this name, an active one before an archived one."""
     row = tx.one(FIND_BY_NAME, name=text_in(name))
     return None if row is None else _team(row)
+
+
+def list_by_name(tx: Tx, name: str) -> list[Team]:
+    """Every team of this name, the newest first, active ones before archived ones."""
+    return [_team(row) for row in tx.all(LIST_BY_NAME, name=text_in(name))]
 
 
 def lock_names(tx: Tx) -> None:
