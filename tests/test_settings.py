@@ -74,8 +74,6 @@ def test_everything_but_the_token_can_be_set_in_the_file(user_home: Path) -> Non
         shows_root = "/shows"
         worktrees_root = "~/trees"
         synchronous = "full"
-        token = "not read from here"
-        unknown = 5
         """,
     )
     assert vars(load(user_home)) == vars(
@@ -180,3 +178,18 @@ def test_teams_are_kept_in_files_unless_the_file_says_otherwise(user_home: Path,
     write_config(user_home, text)
     assert load(user_home).teams == teams
     assert load(user_home).teams_folder == str(user_home / ".lionagi" / "teams")
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        pytest.param('team = "database"', "Did you mean teams? The settings there are: db, ", id="mistyped"),
+        pytest.param('db = "x.db"\n[colours]\nname = "red"', "The settings there are: db, ", id="a table"),
+        pytest.param('token = "secret"', "It is a secret, and is read from LIONAGI_TOKEN only. ", id="the token"),
+    ],
+)
+def test_a_setting_that_there_is_not_is_refused(user_home: Path, text: str, hint: str) -> None:
+    write_config(user_home, text)
+    with pytest.raises(InvalidRequest, match=r"(team|colours|token) in .*config\.toml is not a setting") as refused:
+        load(user_home)
+    assert str(refused.value.hint).startswith(hint)

@@ -146,7 +146,23 @@ def _read_config(file: str) -> dict[str, Any]:
             found = tomllib.load(stream)
     except (OSError, ValueError) as error:
         raise InvalidRequest(f"{file} cannot be read: {error}.", hint="Mend or remove that file.") from error
+    for name in found:
+        if name not in TEXTS:
+            raise _unknown_setting(name, file)
     for name in TEXTS:
         if not isinstance(found.get(name, ""), str):
             raise InvalidRequest(f"{name} in {file} is not text.", hint=f'Write it in quotes: {name} = "…"')
     return found
+
+
+def _unknown_setting(name: str, file: str) -> InvalidRequest:
+    """What is mistyped and passed over would be believed to hold."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, TEXTS, n=1)
+    meant = f"Did you mean {near[0]}? " if near else ""
+    if name == "token":
+        meant = "It is a secret, and is read from LIONAGI_TOKEN only. "
+    return InvalidRequest(
+        f"{name} in {file} is not a setting.", hint=f"{meant}The settings there are: {', '.join(TEXTS)}."
+    )

@@ -186,6 +186,7 @@ def test_the_environment_says_who_sends_from_which_run_to_which_team(li: Li, ops
         pytest.param(("send", "ops", "hi", "--to", "system"), "no member 'system'", 2, id="to system"),
         pytest.param(("send", "ops", "  "), "nothing to send", 2, id="nothing"),
         pytest.param(("send", "ops", "hi", "--from", "all"), "'all' cannot send", 2, id="from all"),
+        pytest.param(("send", "ops", "hi", "--from", ""), "'' cannot send", 2, id="from nobody"),
         pytest.param(("receive", "ops", "bob"), "Did you mean bo?", 2, id="for a stranger"),
         pytest.param(("receive", "ops", "all"), "no member 'all'", 2, id="for all"),
         pytest.param(("receive", "ops", "bo", "--limit", "-1"), "--limit", 2, id="below zero"),

@@ -171,7 +171,15 @@ def test_import_takes_another_folder_and_teaches(li: Li, tmp_path: Path):
     answer = li("state", "import-teams", str(tmp_path / "empty"))
     assert answer.code == 0
     assert "There are no team files in " in answer.err
-    assert li("state", "import-teams", str(tmp_path / "none")).code == 2
+
+
+@pytest.mark.parametrize("command", ["import", "import-shows", "import-teams"])
+def test_a_folder_that_is_none_is_refused_alike_by_every_import(li: Li, tmp_path: Path, command: str):
+    (tmp_path / "file").touch()
+    for name, reason in (("none", "No such file or directory"), ("file", "Not a directory")):
+        answer = li("state", command, str(tmp_path / name))
+        assert (answer.code, answer.out) == (1, "")
+        assert f"The folder {tmp_path / name} cannot be read ({reason}). Name the folder that holds" in answer.err
 
 
 def archive(li: Li, ctx: Context, name: str = "ops") -> None:
@@ -184,9 +192,10 @@ def test_prune_shows_its_plan_and_does_it(li: Li, ops: str, ctx: Context, home: 
     archive(li, ctx)
     assert "left alone for 30 days" in li("team", "prune").err
     planned = li("team", "prune", "--keep-days", "0", "--dry-run")
-    assert (planned.code, planned.err) == (0, DRY_RUN)
+    with_file = f"With 'ops' goes its file {home / 'teams' / ops}.json.\n"
+    assert (planned.code, planned.err) == (0, with_file + DRY_RUN)
     done = li("team", "prune", "--keep-days", "0")
-    assert (done.code, done.out, done.err) == (0, planned.out, "Deleted 1 team.\n")
+    assert (done.code, done.out, done.err) == (0, planned.out, with_file + "Deleted 1 team.\n")
     assert [team.name for team in teams.list_teams(ctx)] == ["kept"]
     assert not (home / "teams" / f"{ops}.json").exists()
     (event,) = list_events(ctx, action="prune")
@@ -198,6 +207,20 @@ def test_prune_answers_programs(li: Li, ops: str, ctx: Context):
     archive(li, ctx)
     (team,) = li("team", "prune", "--keep-days", "0", "--json", "--yes").objects
     assert (team["id"], team["dry_run"]) == (ops, False)
+
+
+def test_the_plan_of_a_prune_names_a_file_that_was_exported(li: Li, ctx: Context, home: Path):
+    home.mkdir(exist_ok=True)
+    (home / "config.toml").write_text('teams = "database"')
+    ids = {name: li("team", "create", name, "ana").out.strip() for name in ("ops", "bare")}
+    assert li("team", "export", "ops").code == 0
+    for name in ids:
+        archive(li, ctx, name)
+    planned = li("team", "prune", "--keep-days", "0", "--dry-run")
+    assert planned.err == f"With 'ops' goes its file {home / 'teams' / ids['ops']}.json.\n{DRY_RUN}"
+    files = {team["name"]: team["file"] for team in li("team", "prune", "--keep-days", "0", "--json").objects}
+    assert files == {"ops": f"{home / 'teams' / ids['ops']}.json", "bare": None}
+    assert list((home / "teams").iterdir()) == []
 
 
 def test_prune_keeps_a_team_whose_file_says_that_it_is_in_use_again(li: Li, ops: str, ctx: Context, home: Path):

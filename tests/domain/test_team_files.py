@@ -79,7 +79,7 @@ def test_an_older_file_is_understood():
         ("m3", "ana", 1760000001.0),
         ("m3:1", "cy", 1760000001.0),
     ]
-    assert problems_in(file) == ["Its message 4 is not an object."]
+    assert problems_in(file) == ["Its message 4 is not an object; only that message is left out."]
 
 
 def test_a_message_without_an_id_has_the_same_one_each_time():

@@ -48,7 +48,8 @@ def send(call: Call) -> None:
     args = call.args
     content = _typed_text() if args.content == "-" else args.content
     post = Post(
-        sender=args.sender or os.environ.get("LIONAGI_AGENT") or SYSTEM_SENDER,
+        # An empty name was typed, by a script whose variable is not set: nobody else may speak instead.
+        sender=(os.environ.get("LIONAGI_AGENT") or SYSTEM_SENDER) if args.sender is None else args.sender,
         content=content,
         recipients=tuple(args.to or Post._field_defaults["recipients"]),
         session_id=os.environ.get("LIONAGI_SESSION_ID") or None,

@@ -5,12 +5,12 @@ import sys
 import time
 from collections.abc import Iterator
 
-from lionstudio.cli.command import Call, WrongUsage
+from lionstudio.cli.command import Call
 from lionstudio.cli.operator import operator
 from lionstudio.cli.output import one_line
 from lionstudio.cli.team_rows import listed_object, print_message, team_table
 from lionstudio.domain.change import Change, Topic
-from lionstudio.domain.errors import Error, NoDatabaseYet
+from lionstudio.domain.errors import Error, NoDatabaseYet, NotFound
 from lionstudio.domain.phrases import count_of
 from lionstudio.domain.team import Team, TeamMessage
 from lionstudio.domain.team_files import TeamFile, new_team_file, with_missing, with_team
@@ -34,11 +34,16 @@ def prune_teams(call: Call) -> int:
     """Delete archived teams and their files, as planned; 1 if something could not be."""
     ctx = call.ctx
     plan = plan_team_prune(ctx, keep_days=call.args.keep_days)
+    files = {listed.team.id: _file_of(call, listed.team) for listed in plan.teams}
     if call.out.as_json:
         for listed in plan.teams:
-            call.out.json({**listed_object(listed), "dry_run": call.args.dry_run})
+            more = {"file": files[listed.team.id], "dry_run": call.args.dry_run}
+            call.out.json({**listed_object(listed), **more})
     elif plan.teams:
         team_table(call.out, plan.teams)
+        for listed in plan.teams:
+            if path := files[listed.team.id]:
+                call.out.say(f"With {listed.team.name!r} goes its file {path}.")
     if not plan.teams:
         call.out.say(f"No team was archived and then left alone for {call.args.keep_days:g} days.")
         return 0
@@ -59,6 +64,11 @@ def prune_teams(call: Call) -> int:
     return 0 if len(gone) == len(plan.teams) and not files_left else 1
 
 
+def _file_of(call: Call, team: Team) -> str | None:
+    found = team_files.find_file(call.settings.teams_folder, team.id)
+    return None if found is None else found.path
+
+
 def _prune_one(call: Call, ctx: Context, plan: TeamPrunePlan, team: Team, files_left: list[Team]) -> bool:
     """Delete one team and its file, if neither changed since the plan was made; whether the database forgot it."""
     is_gone = False
@@ -72,7 +82,7 @@ def _prune_one(call: Call, ctx: Context, plan: TeamPrunePlan, team: Team, files_
 
     try:
         found = team_files.find_file(call.settings.teams_folder, team.id)
-        if found is None or found.file.team.id != team.id:
+        if found is None:
             is_gone = prune_team(ctx, plan, team.id, actor=operator())
         else:
             team_files.remove_file(found.path, may_go)
@@ -116,7 +126,7 @@ def export_teams(call: Call) -> int:
 def _export_one(call: Call, ctx: Context, folder: str, team: Team) -> tuple[str, bool]:
     messages = team_list.list_last_messages(ctx, team.id)
     found = team_files.find_file(folder, team.id)
-    if found is None or found.file.team.id != team.id:
+    if found is None:
         file = with_missing(new_team_file(team), messages, at=time.time())
         return team_files.create_file(folder, file), True
     is_primary = _files_are_primary(call) and _is_usual(call, folder)
@@ -145,8 +155,8 @@ def import_folder(call: Call) -> int:
     from lionstudio.importers.team_files import import_team_files
 
     folder = os.path.abspath(call.args.folder) if call.args.folder else call.settings.teams_folder
-    if call.args.folder and not os.path.isdir(folder):
-        raise WrongUsage(f"{folder} is not a folder.")
+    if call.args.folder:
+        _require_readable(folder)
     paths = team_files.list_paths(folder)
     if not paths:
         call.out.say(f"There are no team files in {folder}. li team create NAME MEMBER… makes one.")
@@ -162,6 +172,15 @@ def import_folder(call: Call) -> int:
             on_progress=step,
         )
     return print_outcome(call, report) if paths else print_report(call, report)
+
+
+def _require_readable(folder: str) -> None:
+    try:
+        os.scandir(folder).close()
+    except OSError as error:
+        raise NotFound(
+            f"The folder {folder} cannot be read ({error.strerror}).", hint="Name the folder that holds the team files."
+        ) from error
 
 
 def _database_if_there(call: Call) -> Context | None:

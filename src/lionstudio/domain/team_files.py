@@ -103,9 +103,9 @@ def messages_in(file: TeamFile) -> list[TeamMessage]:
 
 
 def problems_in(file: TeamFile) -> list[str]:
-    """What stands among the messages and is none."""
+    """What stands among the messages and is none; the rest of the file can be used."""
     return [
-        f"Its message {number} is not an object."
+        f"Its message {number} is not an object; only that message is left out."
         for number, fields in enumerate(file.fields.get("messages") or [], start=1)
         if not isinstance(fields, dict)
     ]
