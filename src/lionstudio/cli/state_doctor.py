@@ -6,7 +6,7 @@ from lionstudio.cli.command import Call, WrongUsage
 from lionstudio.cli.operator import operator
 from lionstudio.cli.output import Cell, Column
 from lionstudio.doctor.scan import Scan, scan
-from lionstudio.domain.errors import DatabaseReadOnly
+from lionstudio.domain.errors import DatabaseFull, DatabaseReadOnly
 from lionstudio.domain.health import Health
 from lionstudio.domain.phrases import count_of, format_duration
 from lionstudio.services.examination import Examined
@@ -43,7 +43,7 @@ def _scan(call: Call) -> Scan:
     """Look, and keep what is new for lists where that is possible: who may only read can see all of it."""
     try:
         return scan(call.ctx, keep=not call.args.dry_run)
-    except DatabaseReadOnly as error:
+    except (DatabaseReadOnly, DatabaseFull) as error:
         call.out.say(f"{error.message} What is new here is shown, and not kept for lists.")
         return scan(call.ctx, keep=False)
 

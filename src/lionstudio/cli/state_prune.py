@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from lionstudio.cli.command import Call, WrongUsage
 from lionstudio.cli.operator import operator
+from lionstudio.domain.errors import DatabaseFull
 from lionstudio.domain.phrases import count_of
 from lionstudio.services import prune as pruning
 from lionstudio.services.maintenance import vacuum_gives_room_back
@@ -12,6 +13,11 @@ from lionstudio.services.prune_archive import archive_plan
 
 MOST_KEPT = 20  # named on a terminal; --json names all
 NOT_PRUNED = "Nothing was pruned."
+NEEDS_ROOM = "Deleting needs some room itself, for it is written to a log first; what was not deleted by then is kept."
+MAKE_ROOM = (
+    "Remove other things from that disk, then try again. Or move to a larger disk: li state backup "
+    "/another/disk/state.db, then name that one in LIONAGI_DB."
+)
 
 
 def prune(call: Call) -> int:
@@ -36,10 +42,13 @@ def carry_out(call: Call, plan: PrunePlan) -> int:
     if not call.out.confirm(question, yes=call.args.yes, declined=NOT_PRUNED):
         return 1
     archive = _archive(call, plan)
-    with call.out.progress("Deleting runs", plan.removed.sessions) as step:
-        result = pruning.prune(
-            call.ctx, plan, actor=operator(), archive=archive, on_progress=lambda done, _: step(done)
-        )
+    try:
+        with call.out.progress("Deleting runs", plan.removed.sessions) as step:
+            result = pruning.prune(
+                call.ctx, plan, actor=operator(), archive=archive, on_progress=lambda done, _: step(done)
+            )
+    except DatabaseFull as error:
+        raise DatabaseFull(f"{error.message} {NEEDS_ROOM}", hint=MAKE_ROOM) from error
     return _print_result(call, plan, result, archive)
 
 

@@ -13,6 +13,7 @@ from lionstudio import machine
 from lionstudio.domain.errors import (
     DatabaseBusy,
     DatabaseDamaged,
+    DatabaseFull,
     DatabaseGone,
     DatabaseReadOnly,
     ForeignDatabase,
@@ -150,7 +151,7 @@ class SqliteDialect:
             try:
                 connection.script("PRAGMA journal_mode = WAL")
                 return
-            except DatabaseReadOnly:  # a backup on a disk that may only be read needs no log
+            except (DatabaseReadOnly, DatabaseFull):  # a backup that can only be read where it lies needs no log
                 return
             except DatabaseBusy:
                 if time.monotonic() > give_up:

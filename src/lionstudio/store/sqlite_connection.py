@@ -12,30 +12,19 @@ import apsw
 from lionstudio.domain.errors import Error, InvalidRequest
 from lionstudio.store import sqlite_turn
 from lionstudio.store.migrate import READ_VERSION, require_known
-from lionstudio.store.sqlite_errors import busy, explain, read_only
-from lionstudio.store.sqlite_file import can_make_files_beside, find_identity, find_moment, log_size
+from lionstudio.store.sqlite_errors import busy, explain, no_room, read_only
+from lionstudio.store.sqlite_file import find_identity, find_moment, log_size
+from lionstudio.store.sqlite_opening import open_raw
 from lionstudio.store.sqlite_turn import WriteTurn, pause
 from lionstudio.store.transaction import ConnectionLost
 
 TYPE_CHECKING = False  # not from `typing`: loading that takes as long as starting Python
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from typing import NoReturn
 
     from lionstudio.store.dialect import Params, Row
-    from lionstudio.store.sqlite_file import FileMoment
 
-STATEMENTS = 48  # prepared and kept by a connection; apsw looks through them one by one, so more made an append slower
-PRAGMAS = """
-    PRAGMA busy_timeout = 5000;
-    PRAGMA foreign_keys = ON;
-    PRAGMA synchronous = {synchronous};
-    PRAGMA wal_autocheckpoint = 1000;
-    PRAGMA temp_store = MEMORY;
-    PRAGMA cache_size = -{cache};
-"""
-# Ids in no order, as imports bring them, touch most pages of an index in one transaction; what does not fit into the
-# writer's cache is written and read several times. Only what is used is taken.
-WRITER_CACHE, READER_CACHE = 32_000, 16_000  # KiB
 # A transaction that deletes at random places of the indexes touches most of their pages.
 BULK_CACHE = 256_000
 # Autocheckpoints never find a quiet moment when many processes write at once, so the log would grow without end. Past
@@ -60,12 +49,10 @@ class SqliteConnection:
         self._look_in = 1 + time.perf_counter_ns() % WAL_LOOK_EVERY
         self._patience = sqlite_turn.BUSY_SECONDS
         self._bulk = False
-        self._moment: FileMoment | None = None  # in which it was opened, if SQLite cannot see that it is written
+        self._lacks_room = self._refused = False
         try:
-            self._raw = self._open(flags)
-            # Fetched, because apsw stops a script at its first row until someone asks for the next.
-            cache = WRITER_CACHE if writing else READER_CACHE
-            self._raw.execute(PRAGMAS.format(synchronous=synchronous, cache=cache)).fetchall()
+            # A moment, if SQLite cannot see that the file is written.
+            self._raw, self._moment, self._lacks_room = open_raw(path, flags, writing=writing, synchronous=synchronous)
             if not writing:
                 self._raw.execute("PRAGMA query_only = ON")
             self._cursor = self._raw.cursor()
@@ -77,20 +64,6 @@ class SqliteConnection:
         if writing:
             self._raw.set_busy_handler(self._wait_for_others)
         self._busy_since = 0.0
-
-    def _open(self, flags: int) -> apsw.Connection:
-        raw = apsw.Connection(self._path, flags=flags, statementcachesize=STATEMENTS)
-        if can_make_files_beside(self._path):
-            return raw
-        try:
-            raw.pragma("schema_version")  # the files that it needs may be there already
-            return raw
-        except (apsw.CantOpenError, apsw.ReadOnlyError):
-            raw.close()
-        from lionstudio.store.sqlite_places import open_unwritten  # few databases are in such a place
-
-        self._moment = find_moment(self._path)
-        return open_unwritten(self._path, statements=STATEMENTS)
 
     @property
     def raw(self) -> apsw.Connection:
@@ -142,7 +115,7 @@ class SqliteConnection:
     def begin_write(self) -> None:
         self._require_file()
         if self._is_read_only:  # SQLite would say so at the first change only
-            raise read_only(self._path)
+            self._refuse()
         self._take_turn()
         try:
             self._execute("BEGIN IMMEDIATE")
@@ -156,6 +129,14 @@ class SqliteConnection:
         except BaseException:
             self.rollback()
             raise
+
+    def _refuse(self) -> NoReturn:
+        if not self._lacks_room:
+            raise read_only(self._path)
+        if self._refused:  # there may be room by now, which only a new connection finds out
+            raise ConnectionLost(f"There was no room for the database {self._path}.")
+        self._refused = True
+        raise no_room(self._path)
 
     def commit(self) -> None:
         self._execute("COMMIT")
@@ -283,4 +264,6 @@ class SqliteConnection:
     def _explained(self, error: apsw.Error | UnicodeEncodeError) -> Error:
         if isinstance(error, UnicodeEncodeError):
             return InvalidRequest("Half a character (a lone surrogate) is not text that can be looked for.")
+        if self._lacks_room and isinstance(error, apsw.ReadOnlyError):
+            return no_room(self._path)
         return explain(error, self._path)

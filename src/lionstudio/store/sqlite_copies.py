@@ -19,6 +19,7 @@ from lionstudio.store.row_sums import read_plainly, sum_tables
 from lionstudio.store.sqlite import SqliteDialect
 from lionstudio.store.sqlite_connection import SqliteConnection
 from lionstudio.store.sqlite_errors import explain
+from lionstudio.store.sqlite_opening import NO_ROOM
 from lionstudio.store.sqlite_places import open_unwritten
 
 TYPE_CHECKING = False  # not from `typing`: loading that takes as long as starting Python
@@ -198,9 +199,19 @@ def _step_through(backup: apsw.Backup, on_rows: OnRows) -> None:
 
 
 def _open_to_read(path: str) -> apsw.Connection:
+    lacks_room = False
     try:
         connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
-        connection.execute(SEE_NOW).fetchall()
+        try:
+            connection.execute(SEE_NOW).fetchall()
+            return connection
+        except apsw.Error:
+            lacks_room = connection.system_errno in NO_ROOM
+            connection.close()
+            raise
     except (apsw.CantOpenError, apsw.ReadOnlyError):
-        connection = open_unwritten(path)
-    return connection
+        return open_unwritten(path, lacks_room=lacks_room)
+    except (apsw.IOError, apsw.FullError):
+        if not lacks_room:
+            raise
+        return open_unwritten(path, lacks_room=True)

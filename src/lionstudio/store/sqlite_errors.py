@@ -27,7 +27,7 @@ def explain(error: apsw.Error, location: str) -> Error:
         case apsw.SQLITE_BUSY | apsw.SQLITE_LOCKED | apsw.SQLITE_PROTOCOL:
             return busy(location)
         case apsw.SQLITE_FULL:
-            return DatabaseFull(f"There is no room left for the database {location}.")
+            return no_room(location)
         case apsw.SQLITE_READONLY | apsw.SQLITE_PERM | apsw.SQLITE_AUTH:
             return read_only(location)
         case apsw.SQLITE_CANTOPEN:
@@ -45,6 +45,10 @@ def explain(error: apsw.Error, location: str) -> Error:
                 return AlreadyExists(f"This is there already ({error}).")
             return Conflict(f"The database refuses this ({error}).")
     return Unavailable(f"The database {location} reports: {error}")
+
+
+def no_room(location: str) -> DatabaseFull:
+    return DatabaseFull(f"There is no room left for the database {location}.")
 
 
 def busy(location: str) -> DatabaseBusy:

@@ -1,4 +1,4 @@
-"""Places that may only be read: why that is so, and what SQLite can still open there.
+"""Places that may only be read, a full disk too: why that is so, and what SQLite can still open there.
 
 To read a file that is written through a log, SQLite makes two files beside it. Where it cannot, a file without a log
 can be read as it is, for nobody has begun to write it.
@@ -33,16 +33,18 @@ def is_unreadable(path: str) -> bool:
     return os.path.exists(path) and not os.access(path, os.R_OK, **FOR_US)
 
 
-def open_unwritten(path: str, *, statements: int = 0) -> apsw.Connection:
+def open_unwritten(path: str, *, statements: int = 0, lacks_room: bool = False) -> apsw.Connection:
     """Open a file beside which nothing can be made; raises DatabaseReadOnly if it has a log that cannot be used."""
     if log_size(path):
         from shlex import quote
 
         file, log = quote(path), quote(f"{path}-wal")
+        why = "there is no room left on that disk" if lacks_room else why_read_only(path)
+        where = "on another disk" if lacks_room else "that you may write to"
         raise DatabaseReadOnly(
             f"The newest changes of the database {path} are in its log, {path}-wal. SQLite cannot use that without "
-            f"making a file beside it, but {why_read_only(path) or 'that is not possible there'}.",
-            hint=f"Copy both into a folder that you may write to, and read the copy: cp {file} {log} FOLDER, then "
+            f"making a file beside it, but {why or 'that is not possible there'}.",
+            hint=f"Copy both into a folder {where}, and read the copy: cp {file} {log} FOLDER, then "
             f"--db FOLDER/{quote(os.path.basename(path))}",
         )
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
