@@ -150,7 +150,9 @@ def test_following_prints_each_message_once_and_ends_with_the_runs(li: Li, ctx: 
         say(ctx, "run-1", "last")
         finish_session(ctx, "run-1", "failed")
         code, out, err = tail.end()
-    assert (code, err) == (0, "")
+    assert code == 0
+    ended = [line.partition(" · ")[0] for line in err.splitlines()]
+    assert sorted(ended) == ["one (run-1) has ended: Failed", "two (run-2) has ended: Completed"]
     (last,) = map(json.loads, out.splitlines())
     assert (last["content"], last["position"]) == ({"instruction": "last"}, 302)
 
@@ -161,6 +163,8 @@ def test_following_runs_that_have_ended_prints_and_ends(li: Li, ctx: Context) ->
     finish_session(ctx, "run-1", "completed")
     answer = li("runs", "tail", "-f", "run-1", "-n", "1")
     assert (answer.code, answer.out.splitlines()[1:]) == (0, ["    said"])
+    assert answer.err.startswith("said (run-1) has ended: Completed · ")
+    assert li("runs", "tail", "run-1").err == ""  # it was not followed
 
 
 def test_several_writers_at_once_are_followed_in_their_order(li: Li, ctx: Context) -> None:
@@ -177,7 +181,8 @@ def test_several_writers_at_once_are_followed_in_their_order(li: Li, ctx: Contex
             writer.join()
         for session_id in ("run-1", "run-2"):
             finish_session(ctx, session_id, "completed")
-        assert tail.end() == (0, "", "")
+        code, out, err = tail.end()
+        assert (code, out, err.count(" has ended: Completed")) == (0, "", 2)
     for session_id, first in (("run-1", 2), ("run-2", 1)):
         positions = [message["position"] for message in found if message["session_id"] == session_id]
         assert positions == list(range(first, first + 50))

@@ -3,14 +3,14 @@
 import heapq
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from lionstudio.cli.command import Call
 from lionstudio.cli.output import many_lines, one_line
 from lionstudio.cli.run_rows import chain_words, clock_time
 from lionstudio.domain.conversation import Message, MessageKind, is_tool_error
-from lionstudio.domain.errors import SessionNotFound
+from lionstudio.domain.errors import NotFound, SessionNotFound
 from lionstudio.domain.message_text import text_of
 from lionstudio.domain.phrases import count_of
 from lionstudio.domain.session import SessionStatus, exit_code_of
@@ -27,6 +27,7 @@ PAGE = 200
 LOOK_EVERY = 1.0  # seconds after which the processes of runs are looked at again: a dead one never says that it ended
 TIMED_OUT = 124
 PROCESS_GONE = 125  # as of timeout(1): how it ended cannot be told
+UNKNOWN_RUN = 127  # as of a shell's wait: not 1, which is how a failed run ends
 MOST_LINES, MOST_CHARACTERS = 40, 4_000  # of one message on a terminal; --json gives all
 INDENT = "    "
 KIND_STYLES = {
@@ -35,6 +36,13 @@ KIND_STYLES = {
     MessageKind.TOOL_CALL: "warning",
     MessageKind.SYSTEM: "muted",
 }
+
+
+class NothingToWaitFor(NotFound):
+    """A run to wait for that is not there, or is not the only one that may be meant."""
+
+    code = "session_not_found"
+    exit_code = UNKNOWN_RUN
 
 
 class Said(NamedTuple):
@@ -79,10 +87,44 @@ def wait_for(call: Call, session_ids: Sequence[str], *, timeout: float | None) -
                 _note(call, open_runs, codes, session.id)
                 _say_gone(call, session.id, sentence)
     if open_runs:
-        names = ", ".join(f"{name_of(call.ctx, get_session(call.ctx, id))} ({id})" for id in open_runs)
-        call.out.say(f"After {timeout:g} s still running: {names}")
+        _say_timed_out(call, open_runs, timeout or 0)
         return TIMED_OUT
     return next((codes[id] for id in session_ids if codes[id]), 0)
+
+
+def _say_timed_out(call: Call, open_runs: Iterable[str], timeout: float) -> None:
+    names = {id: name_of(call.ctx, get_session(call.ctx, id)) for id in open_runs}
+    if call.out.as_json:
+        for session_id, name in names.items():
+            _print_waited(call, session_id, name, SessionStatus.RUNNING, code=TIMED_OUT)
+        return
+    shown = ", ".join(f"{name} ({session_id})" for session_id, name in names.items())
+    call.out.say(f"After {timeout:g} s still running: {shown}")
+
+
+def _print_waited(
+    call: Call,
+    session_id: str,
+    name: str,
+    status: SessionStatus | None,
+    *,
+    code: int,
+    ended_at: float | None = None,
+    exit_code: int | None = None,
+) -> None:
+    """One run that was waited for, for programs: every one of them gets an object of the same shape."""
+    call.out.json(
+        {
+            "id": session_id,
+            "display_name": name,
+            "status": status,
+            "ended_at": ended_at,
+            "exit_code": exit_code,
+            "wait_exit_code": code,
+            "process_gone": code == PROCESS_GONE and status is SessionStatus.RUNNING,
+            "timed_out": code == TIMED_OUT and status is SessionStatus.RUNNING,
+        }
+    )
 
 
 def _follow(
@@ -128,12 +170,20 @@ def _print_news(call: Call, printer: "_Printer", open_runs: dict[str, int], chan
             for said in _read(call, session_id, after=open_runs[session_id]):
                 printer.print(said)
                 open_runs[session_id] = said.message.position or 0
+            if has_ended:
+                _say_ended(call, session_id)
         except SessionNotFound:
             call.out.say(f"The run {session_id} was deleted.")
             has_ended = True
         if has_ended:
             del open_runs[session_id]
     sys.stdout.flush()
+
+
+def _say_ended(call: Call, session_id: str) -> None:
+    sys.stdout.flush()  # what it said comes before that, also where both go to one terminal
+    session, verdict = judge(call.ctx, session_id)
+    call.out.say(f"{name_of(call.ctx, session)} ({session_id}) has ended: {' · '.join(chain_words(session, verdict))}")
 
 
 def _read(call: Call, session_id: str, *, after: int, upto: int | None = None) -> Iterator[Said]:
@@ -161,9 +211,10 @@ def _note(call: Call, open_runs: dict[str, int], codes: dict[str, int], session_
     del open_runs[session_id]
     codes[session_id] = PROCESS_GONE if is_gone else exit_code_of(session)
     if call.out.as_json:
-        ended = {"id": session_id, "display_name": name, "status": session.status, "ended_at": session.ended_at}
-        how = {"exit_code": session.exit_code, "wait_exit_code": codes[session_id], "process_gone": is_gone}
-        call.out.json({**ended, **how})
+        _print_waited(
+            call, session_id, name, session.status,
+            code=codes[session_id], ended_at=session.ended_at, exit_code=session.exit_code,
+        )  # fmt: skip
     else:
         chain = " · ".join(chain_words(session, verdict))
         call.out.say_data(f"{one_line(name)}  {one_line(session_id)}  {one_line(chain)}")

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 from typing import Any, NamedTuple
 
+from lionstudio.domain.errors import InvalidRequest
 from lionstudio.domain.session import Session, SessionStatus
 from lionstudio.domain.session_list import SessionFilter, View
 from lionstudio.store.sessions import SELECT_SESSION, SESSION_COLUMNS, to_session, words_of
@@ -137,6 +138,11 @@ def ask(tx: Tx, wanted: SessionFilter, *, now: float) -> Question:
         group = ONE_GROUP.get(wanted.view, group)
     text = (wanted.search or "").strip().casefold()
     words = sorted(set(words_of(text)), key=len, reverse=True)[:WORDS_LIMIT]
+    if text and not words:
+        raise InvalidRequest(
+            f"Nothing in {text[:40]!r} can be searched for.",
+            hint="Runs are found by the words of their names, which are letters and digits.",
+        )
     # Words end at a dash, ids do not: a text with dashes may be meant as the id that it begins.
     as_id = bool(words) and words != [text] and _begins_an_id(tx, text)
     if as_id:
