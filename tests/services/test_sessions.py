@@ -16,6 +16,7 @@ from lionstudio.services import branches, messages, sessions
 from lionstudio.services.branches import BranchDraft
 from lionstudio.services.change_feed import read_changes
 from lionstudio.services.context import Context, new_line
+from lionstudio.services.play_runs import find_run_of_play
 from lionstudio.services.sessions import SessionDraft
 from tests.factories import NOW, Clock, line_of, start_run, user_says
 
@@ -184,13 +185,21 @@ def test_announcing_a_branch_twice_changes_nothing(ctx: Context) -> None:
     assert len(branches.list_branches(ctx, "run-1")) == 2
 
 
-def test_the_newest_session_of_a_name_wins(ctx: Context, clock: Clock) -> None:
-    start_run(ctx, "run-1", name="show_a_b")
-    clock.pass_seconds(1)
-    start_run(ctx, "run-2", name="show_a_b")
-    found = sessions.find_session_by_name(ctx, "show_a_b")
-    assert found is not None
-    assert found.id == "run-2"
+def test_the_newest_run_of_a_play_wins_and_one_that_says_so_before_one_of_its_name(ctx: Context, clock: Clock) -> None:
+    assert find_run_of_play(ctx, "a", "b") is None
+    for run_id, name, topic, play in (
+        ("run-1", "show_a_b", None, None),
+        ("run-2", "show_a_b", None, None),
+        ("run-3", "first", "a", "b"),
+        ("run-4", "second", "a", "b"),
+        ("run-5", "show_a_b", None, None),
+        ("run-6", "another play", "a", "c"),
+    ):
+        clock.pass_seconds(1)
+        start_run(ctx, run_id, name=name, show_topic=topic, show_play=play)
+        if run_id == "run-2":
+            assert find_run_of_play(ctx, "a", "b") == "run-2"
+    assert find_run_of_play(ctx, "a", "b") == "run-4"
 
 
 def test_an_id_that_is_taken_by_plain_sql_is_named(ctx: Context) -> None:
@@ -207,6 +216,20 @@ def test_a_person_may_type_the_beginning_of_an_id_or_a_name(ctx: Context) -> Non
 
 
 OLDER, NEWER = "abcd-1 (triage, running, created 2s ago)", "abcd-2 (triage, running, created 1s ago)"
+
+
+def test_a_whole_id_wins_over_a_name_and_a_name_that_begins_another_id_wins_over_neither(ctx: Context) -> None:
+    start_run(ctx, "abcd-1", name="first")
+    start_run(ctx, "efgh-1", name="abcd-1")
+    start_run(ctx, "ijkl-1", name="abcd")
+    assert sessions.resolve_session(ctx, "abcd-1").id == "abcd-1"
+    with pytest.raises(Ambiguous) as caught:
+        sessions.resolve_session(ctx, "abcd")
+    assert "ijkl-1 (abcd, " in caught.value.message
+    assert "abcd-1 (first, " in caught.value.message
+    assert caught.value.hint == "Type the id of the one that you mean."
+    start_run(ctx, "mnop-1", name="mnop")  # both ways lead to the same run
+    assert sessions.resolve_session(ctx, "mnop").id == "mnop-1"
 
 
 @pytest.mark.parametrize(

@@ -201,15 +201,17 @@ def resolve_session(ctx: Context, typed: str) -> Session:
         session = sessions.find(tx, typed)
         if session is not None:
             return session
+        named = sessions.list_by_name(tx, typed, limit=SHOWN_CHOICES + 1)
         begun = sessions.list_by_prefix(tx, typed, limit=SHOWN_CHOICES + 1)
-        meant = begun or sessions.list_by_name(tx, typed, limit=SHOWN_CHOICES + 1)
+        # A name does not win over the beginning of another id: who kills a run must not be guessed at.
+        meant = list({session.id: session for session in (*named, *begun)}.values())
         if len(meant) == 1:
             return meant[0]
         choices = [_describe(ctx, tx, session) for session in meant[:SHOWN_CHOICES]]
         near = [] if meant else _near(typed, sessions.list_newest_names(tx, limit=NAMES_LOOKED_AT))
     if meant:
         more = ", and more" if len(meant) > SHOWN_CHOICES else ""
-        way_on = "Type more of the id." if begun else "Type the id of the one that you mean."
+        way_on = "Type the id of the one that you mean." if named else "Type more of the id."
         raise Ambiguous(f"{typed!r} may mean {', '.join(choices)}{more}.", hint=way_on)
     hint = f"Did you mean {' or '.join(near)}?" if near else None
     raise SessionNotFound(f"There is no run {typed!r}.", hint=hint or "li runs ls shows the runs there are.")
