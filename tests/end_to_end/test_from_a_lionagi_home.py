@@ -5,13 +5,20 @@ import os
 import shutil
 import subprocess
 import sys
+from itertools import permutations
 from pathlib import Path
+from typing import Any
 
+import apsw
 import pytest
+
+from lionstudio.cli.operator import operator
+from tests.cli.conftest import run_li
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 THEIRS = "theirs.db"
 MAKE_THEIRS = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).executescript(open(sys.argv[2]).read())"
+SESSION = "9a317728-4df6-4520-80ad-e45d7d382755"
 TEAM = {
     "id": "t-1",
     "name": "crew",
@@ -43,11 +50,16 @@ def _environment() -> dict[str, str]:
     return {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
 
 
+COMMANDS = (("state", "import"), ("state", "import-shows"), ("state", "import-teams"), ("state", "import-db", THEIRS))
+
+
 def bring_everything_in(home: Path) -> None:
-    li("state", "import")
-    li("state", "import-shows")
-    li("state", "import-teams")
-    li("state", "import-db", str(home / THEIRS))
+    for words in COMMANDS:
+        li(*_placed(words, home))
+
+
+def _placed(words: tuple[str, ...], home: Path) -> list[str]:
+    return [str(home / word) if word == THEIRS else word for word in words]
 
 
 def everything() -> list[str]:
@@ -70,3 +82,32 @@ def test_four_commands_bring_everything_in_and_a_second_time_change_nothing(
     assert [json.loads(line)["name"] for line in li("team", "list", "--json")] == ["crew"]
     li("state", "verify")
     li("state", "stats")
+
+
+def test_the_order_of_the_four_commands_does_not_matter(
+    lionagi_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name_play = "UPDATE sessions SET show_topic = 'ledger', show_play_name = 'api'"
+    apsw.Connection(str(lionagi_home / THEIRS)).execute(name_play)
+    results = {}
+    for number, order in enumerate(permutations(COMMANDS)):
+        monkeypatch.setenv("LIONAGI_DB", str(tmp_path / f"{number}.db"))
+        for words in order:
+            assert run_li(*_placed(words, lionagi_home)).code == 0
+        lines = [_without_moments(json.loads(line)) for line in run_li("state", "export").out.splitlines()]
+        results[" ".join(words[1] for words in order)] = sorted(json.dumps(line, sort_keys=True) for line in lines)
+    first = next(iter(results.values()))
+    assert f'"session_id": "{SESSION}"' in next(line for line in first if '"name": "api"' in line)
+    assert [order for order, result in results.items() if result != first] == []
+
+
+def _without_moments(line: dict[str, Any]) -> dict[str, Any]:
+    """A row of an export without ids that were made here, and without when and by whom it was brought in.
+
+    A message stays as the first source told it: reading all of them again would make every import as slow as the first.
+    """
+    if line["type"] == "message":
+        return {name: line[name] for name in ("id", "created_at", "role", "sender", "recipient")}
+    made_here = {"id", "show_id", "updated_at"} if line["type"] in ("show", "play") else {"progression_id"}
+    told = [step for step in line.get("history", ()) if step["actor"] not in ("import", operator())]
+    return {**{name: value for name, value in line.items() if name not in made_here}, "history": told}

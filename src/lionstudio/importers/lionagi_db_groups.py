@@ -16,12 +16,12 @@ from lionstudio.domain.lionagi_rows import (
     team_message_facts,
 )
 from lionstudio.domain.show import Play
-from lionstudio.domain.show_files import session_name
 from lionstudio.domain.team import Team, TeamMessage
 from lionstudio.importers.report import ADDED, UPDATED, Problem
 from lionstudio.services import sessions, shows, teams
 from lionstudio.services.context import Context
 from lionstudio.services.foreign import ForeignFile, ForeignRow
+from lionstudio.services.play_runs import find_run_of_play, link_plays
 
 ACTOR = "import"
 REFUSALS = (Invalid, Conflict, NotFound)  # they are about one row; anything else is about the database
@@ -49,6 +49,7 @@ def import_shows(
             _import_play(ctx, row, topics[row["show_id"]], counts, known_as)
         except REFUSALS as error:
             problems.append(_problem("plays", row, error))
+    counts[f"plays {UPDATED}"] += link_plays(ctx)
     return counts
 
 
@@ -88,7 +89,7 @@ def _import_play(ctx: Context, row: ForeignRow, topic: str, counts: Counts, know
     before = _find_play(ctx, topic, name)
     facts = play_facts(row) if before is None or _is_newer(row, before.updated_at) else {}
     if before is None or before.session_id is None or facts:
-        session_id = _find_session(ctx, row, known_as) or _find_by_name(ctx, topic, name)
+        session_id = _find_session(ctx, row, known_as) or find_run_of_play(ctx, topic, name)
         if session_id is not None:
             facts["session_id"] = session_id
     if facts:
@@ -126,12 +127,6 @@ def _known(ctx: Context, session_id: str) -> str | None:
         return sessions.get_session(ctx, session_id).id
     except SessionNotFound:
         return None
-
-
-def _find_by_name(ctx: Context, topic: str, play: str) -> str | None:
-    """The run of a play whose row does not lead to one: the newest of its name (R61)."""
-    found = sessions.find_session_by_name(ctx, session_name(topic, play))
-    return None if found is None else found.id
 
 
 def _find_play(ctx: Context, topic: str, name: str) -> Play | None:

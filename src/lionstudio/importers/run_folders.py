@@ -31,6 +31,7 @@ from lionstudio.services.context import Context
 from lionstudio.services.import_parts import NAMESPACE
 from lionstudio.services.imports import BranchImport, SessionImport, import_sessions
 from lionstudio.services.lionagi import session_import
+from lionstudio.services.play_runs import link_plays
 
 LARGEST_FILE = 512 * 1024 * 1024  # bytes; reading one takes several times that in memory
 MOST_NAMES = 5  # of run folders that wait
@@ -109,6 +110,8 @@ def import_run_folders(ctx: Context, root: str, *, step: Step = lambda done: Non
         f"runs {UPDATED}": imported.sessions_completed,
         f"messages {ADDED}": imported.messages_added,
     }
+    if linked := link_plays(ctx):
+        counts[f"plays {UPDATED}"] = linked
     return ImportReport(counts, tuple(problems), _notes(waiting, statuses))
 
 

@@ -233,12 +233,6 @@ def _near(typed: str, known: Sequence[tuple[str, str | None]]) -> list[str]:
     return list(dict.fromkeys(choices[match] for match in get_close_matches(typed, choices, n=3, cutoff=0.7)))
 
 
-def find_session_by_name(ctx: Context, name: str) -> Session | None:
-    """The newest session of this name (R61)."""
-    with ctx.db.read() as tx:
-        return sessions.find_newest_by_name(tx, name)
-
-
 def list_history(ctx: Context, session_id: str) -> list[StatusTransition]:
     """How a session came to its status, oldest first."""
     with ctx.db.read() as tx:

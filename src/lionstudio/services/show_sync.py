@@ -4,10 +4,10 @@ from typing import Any, NamedTuple
 
 from lionstudio.domain.change import Topic
 from lionstudio.domain.show import Play, Show
-from lionstudio.domain.show_files import session_name
 from lionstudio.domain.show_sync import Complaint, PlayOnDisk, ShowOnDisk, play_as_on_disk, show_as_on_disk
 from lionstudio.services.admin import keep_history
 from lionstudio.services.context import Context, again_if_undone
+from lionstudio.services.play_runs import find_run
 from lionstudio.services.sessions import find_locked
 from lionstudio.services.shows import store_play
 from lionstudio.store import sessions, shows
@@ -88,11 +88,11 @@ def _compare(ctx: Context, tx: Tx, disk: ShowOnDisk, known: Show | None, *, lock
 
 
 def _find_run(tx: Tx, topic: str, disk: PlayOnDisk, before: Play | None, *, lock: bool) -> str | None:
-    """The run of a play: the one that its files name, else the newest of its name (R61). A link never goes back."""
+    """The run of a play: the one that its files name, else the newest that is its own. A link never goes back."""
     told = disk.meta.facts.get("session_id") if disk.meta else None
     linked = before.session_id if before else None
     named = sessions.find(tx, text_in(told) or "") if told else None
-    found = named or sessions.find_newest_by_name(tx, session_name(topic, disk.name))
+    found = named or find_run(tx, topic, disk.name)
     if named is None and linked is not None:
         known = sessions.find(tx, linked)
         if found is None or (known is not None and known.created_at >= found.created_at):

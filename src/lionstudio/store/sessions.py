@@ -91,6 +91,19 @@ def find_newest_by_name(tx: Tx, name: str) -> Session | None:
     return next(iter(list_by_name(tx, name, limit=1)), None)
 
 
+FIND_OF_PLAY = (
+    SELECT_SESSION
+    + """WHERE session.show_topic = :topic AND session.show_play_name = :play
+         ORDER BY session.created_at DESC, session.id DESC LIMIT 1"""
+)
+
+
+def find_newest_of_play(tx: Tx, topic: str, play: str) -> Session | None:
+    """The newest session that says it works for this play (D9)."""
+    row = tx.one(FIND_OF_PLAY, topic=text_in(topic), play=text_in(play))
+    return None if row is None else to_session(row)
+
+
 def list_by_name(tx: Tx, name: str, *, limit: int) -> list[Session]:
     """Sessions of this name, newest first."""
     return [to_session(row) for row in tx.all(LIST_BY_NAME, name=text_in(name), limit=limit)]

@@ -123,6 +123,7 @@ LIST_PLAYS = SELECT_PLAY + "WHERE play.show_id = :show_id ORDER BY play.sort_ord
 LIST_OF_SESSION = (
     SELECT_PLAY_WITH_TOPIC + "WHERE play.session_id = :session_id ORDER BY play.created_at DESC, play.id DESC"
 )
+LIST_WITHOUT_RUN = SELECT_PLAY_WITH_TOPIC + "WHERE play.session_id IS NULL ORDER BY play.id"
 PLAY_TEXTS = ("name", "playbook", "effort", "worktree", "branch", "merge_sha", "gate_feedback")
 
 
@@ -147,6 +148,11 @@ def list_plays(tx: Tx, show_id: str) -> list[Play]:
 def list_plays_of_session(tx: Tx, session_id: str) -> list[PlayWithTopic]:
     """The plays that a session worked for, newest first (R78)."""
     return [to_play_with_topic(row) for row in tx.all(LIST_OF_SESSION, session_id=text_in(session_id))]
+
+
+def list_plays_without_run(tx: Tx) -> list[PlayWithTopic]:
+    """Every play that no session is known to have worked for."""
+    return [to_play_with_topic(row) for row in tx.all(LIST_WITHOUT_RUN)]
 
 
 def list_newest_plays(
