@@ -56,6 +56,23 @@ def test_on_a_narrow_terminal_the_least_telling_column_is_left_out(monkeypatch):
     ]
 
 
+def test_on_a_narrow_terminal_an_empty_column_leaves_before_a_word_is_cut(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "44")
+    monkeypatch.setenv("NO_COLOR", "1")
+    columns = (Column("NAME", grows=True, readable=8), Column("STATE", grows=True, readable=40), Column("ACTIVITY"))
+    for activity, name in (("", "a long name"), ("", "triage")):
+        out = Terminal()
+        row = (name, "Running · quiet 9h · process gone", activity)
+        Console(stdout=out, stderr=io.StringIO()).table(columns, [row])
+        title, line = out.getvalue().splitlines()
+        assert title.split() == ["NAME", "STATE"]
+        assert line.endswith("  Running · quiet 9h · process gone")  # the name gives way, down to what can be read
+    monkeypatch.setenv("COLUMNS", "60")
+    out = Terminal()
+    Console(stdout=out, stderr=io.StringIO()).table(columns, [row])
+    assert "ACTIVITY" in out.getvalue()  # there is room for it
+
+
 def test_who_wants_no_colours_gets_none(monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
     out = Terminal()

@@ -148,6 +148,17 @@ def test_the_next_page_is_told(li: Li, ctx: Context, clock: Clock) -> None:
     assert row["id"] == "run-0"
 
 
+def test_on_80_columns_a_state_is_told_to_its_end(li: Li, ctx: Context, clock: Clock, monkeypatch) -> None:
+    start_run(ctx, "0190abcd-0001-7000-8000-000000000001", name="count the files of the whole project")
+    clock.pass_seconds(13)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("NO_COLOR", "1")
+    title, row = li("runs", "ls", terminal=True).out.splitlines()
+    assert "ACTIVITY" not in title
+    assert re.match(r"0190abcd  count the .*…  Running · quiet \S+ · process unknown  ", row)
+    assert len(row) <= 80
+
+
 def test_ids_on_a_terminal_are_long_enough_to_tell_runs_apart(li: Li, ctx: Context) -> None:
     for name in ("0190abcd-0001", "0190abcd-0002"):
         start_run(ctx, name, name="same")

@@ -82,6 +82,17 @@ def test_a_dry_run_writes_nothing_at_all(li: Li, ctx: Context) -> None:
     assert admin.list_events(ctx) == []
 
 
+def test_on_a_narrow_terminal_ids_are_short_so_that_there_is_room_for_why(li: Li, ctx: Context, monkeypatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("NO_COLOR", "1")
+    put_dead(ctx, "0190abcd-0001-7000-8000-000000000001")
+    lines = li("state", "doctor", "--transition-stale", "--dry-run", terminal=True).out.splitlines()
+    rows = [line for line in lines if line.startswith("0190abcd  ")]
+    assert len(rows) == 2
+    assert all(len(row) <= 80 and "-0001" not in row for row in rows)
+    assert "0190abcd-0001-7000-8000-000000000001" in li("state", "doctor").out
+
+
 @pytest.mark.parametrize(("reply", "after"), [("n\n", "running"), ("y\n", "failed")])
 def test_on_a_terminal_it_asks(li: Li, ctx: Context, monkeypatch: pytest.MonkeyPatch, reply: str, after: str) -> None:
     class Keyboard(io.StringIO):

@@ -30,15 +30,17 @@ HOSTILE_IN_LINES = {code: shown for code, shown in HOSTILE.items() if shown != "
 
 
 class Column(NamedTuple):
-    """One column of a table. `grows` says that it may be cut to fit the terminal.
+    """One column of a table. `grows` says that it may be cut to fit the terminal, below `readable` only at last.
 
-    Where there is no room even so, columns are left out: the one with the highest `leaves` first, those with 0 never.
+    Where there is no room even so, columns are left out: those in which nothing stands, then the one with the highest
+    `leaves`, those with 0 never.
     """
 
     title: str
     right: bool = False
     grows: bool = False
     leaves: int = 0
+    readable: int = READABLE
 
 
 class Cell(NamedTuple):
@@ -117,7 +119,10 @@ class Console:
         ]
         if self.is_terminal:
             available = terminal_width(self._stdout)
-            shown = _places(columns, widths, available)
+            shown = list(range(len(columns)))
+            if sum(widths) + GAP * (len(widths) - 1) > available:
+                said = [number for number in shown if any(row[number].text for row in cells)]
+                shown = _places(columns, widths, said or shown, available)
             columns, widths = [columns[number] for number in shown], [widths[number] for number in shown]
             cells = [[row[number] for number in shown] for row in cells]
             widths = _fitted(columns, widths, available)
@@ -209,11 +214,13 @@ def cut(text: str, width: int) -> str:
     return kept + ELLIPSIS
 
 
-def _places(columns: Sequence[Column], widths: Sequence[int], available: int) -> list[int]:
-    """The numbers of the columns that the terminal has room for, with enough of each to be read."""
-    shown = list(range(len(columns)))
+def _places(columns: Sequence[Column], widths: Sequence[int], shown: list[int], available: int) -> list[int]:
+    """Those of the columns that the terminal has room for, by their numbers, with enough of each to be read."""
     while True:
-        needed = [min(widths[number], READABLE) if columns[number].grows else widths[number] for number in shown]
+        needed = [
+            min(widths[number], columns[number].readable) if columns[number].grows else widths[number]
+            for number in shown
+        ]
         going = max(shown, key=lambda number: columns[number].leaves)
         if sum(needed) + GAP * (len(shown) - 1) <= available or not columns[going].leaves:
             return shown
@@ -221,13 +228,21 @@ def _places(columns: Sequence[Column], widths: Sequence[int], available: int) ->
 
 
 def _fitted(columns: Sequence[Column], widths: Sequence[int], available: int) -> list[int]:
-    """Widths that the terminal has room for: the widest of those that may be cut gives way, place by place."""
+    """Widths that the terminal has room for: the widest of those that may be cut gives way, place by place.
+
+    First those give way that can still be read then.
+    """
     fitted = list(widths)
-    growing = [number for number, column in enumerate(columns) if column.grows]
     over = sum(fitted) + GAP * (len(fitted) - 1) - available
-    while over > 0 and growing and fitted[widest := max(growing, key=fitted.__getitem__)] > NARROWEST:
-        fitted[widest] -= 1
-        over -= 1
+    for least in ([column.readable for column in columns], [NARROWEST] * len(columns)):
+        while over > 0:
+            giving = [
+                number for number, column in enumerate(columns) if column.grows and fitted[number] > least[number]
+            ]
+            if not giving:
+                break
+            fitted[max(giving, key=fitted.__getitem__)] -= 1
+            over -= 1
     return fitted
 
 

@@ -17,10 +17,10 @@ from lionstudio.services.runs import SessionSummary
 
 COLUMNS = (
     Column("RUN"),
-    Column("NAME", grows=True),
+    Column("NAME", grows=True, readable=20),
     Column("KIND", leaves=2),
-    Column("STATE", grows=True),
-    Column("ACTIVITY", grows=True, leaves=1),
+    Column("STATE", grows=True, readable=40),  # its last word tells what is gone from what is not known
+    Column("ACTIVITY", grows=True, leaves=1, readable=16),
     Column("SIZE", right=True, leaves=4),
     Column("TOOK", right=True, leaves=3),
     Column("UPDATED", right=True),
@@ -30,13 +30,12 @@ UNKNOWN_TIME = "unknown"  # a foreign row may hold any float
 
 def list_rows(summaries: Sequence[SessionSummary], *, now: float, whole_ids: bool) -> Iterable[Sequence[str | Cell]]:
     """The rows of a table. An id is as short as it can be and still mean one of these runs."""
-    ids = [summary.session.id for summary in summaries]
-    length = None if whole_ids else _telling_length(ids)
-    for summary in summaries:
+    ids = shown_ids([summary.session.id for summary in summaries], whole=whole_ids)
+    for summary, shown_id in zip(summaries, ids, strict=True):
         session = summary.session
         chain = chain_words(session, summary.verdict)[:CHAIN_PARTS_IN_LISTS]
         yield (
-            session.id[:length],
+            shown_id,
             Cell(summary.display_name, "strong"),
             "" if session.invocation_kind is None else KIND_LABELS[session.invocation_kind],
             Cell(" · ".join(chain), summary.state.tone),
@@ -52,12 +51,12 @@ def chain_words(session: Session, verdict: HealthVerdict, *, tool_errors: int = 
     return state_chain(session, verdict, tool_errors=tool_errors, viewer=operator())
 
 
-def _telling_length(ids: Sequence[str]) -> int:
-    """How much of each id has to be shown to tell them apart."""
+def shown_ids(ids: Sequence[str], *, whole: bool) -> list[str]:
+    """Ids for a list: whole for programs, for people as short as they can be and still mean one of these runs."""
     length = max((len(short_id(id)) for id in ids), default=0)
     while len({id[:length] for id in ids}) < len(set(ids)):
         length += 1
-    return length
+    return list(ids) if whole else [id[:length] for id in ids]
 
 
 def row_object(summary: SessionSummary) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from lionstudio.cli.command import Call, WrongUsage
 from lionstudio.cli.operator import operator
 from lionstudio.cli.output import Cell, Column
+from lionstudio.cli.run_rows import shown_ids
 from lionstudio.doctor.scan import Scan, scan
 from lionstudio.domain.errors import DatabaseFull, DatabaseReadOnly
 from lionstudio.domain.health import Health
@@ -21,6 +22,13 @@ HEALTH_STYLES = {
     Health.ORPHANED: "danger",
     Health.ZOMBIE: "warning",
 }
+COLUMNS = (
+    Column("RUN"),
+    Column("NAME", grows=True, readable=16),
+    Column("HEALTH"),
+    Column("QUIET", right=True, leaves=1),
+    Column("WHY", grows=True, readable=45),
+)
 MOST_ROWS = 200  # on a terminal; --json names all
 
 
@@ -52,8 +60,9 @@ def _print_scan(call: Call, found: Scan) -> None:
     if found.examined:
         shown = found.examined[:MOST_ROWS] if call.out.is_terminal else found.examined
         names = names_of(call.ctx, (one.session for one in shown))
-        columns = (Column("RUN"), Column("NAME", grows=True), Column("HEALTH"), Column("QUIET", right=True))
-        call.out.table((*columns, Column("WHY", grows=True)), [_row(one, names[one.session.id]) for one in shown])
+        ids = shown_ids([one.session.id for one in shown], whole=not call.out.is_terminal)
+        rows = [_row(one, id, names[one.session.id]) for one, id in zip(shown, ids, strict=True)]
+        call.out.table(COLUMNS, rows)
         if len(shown) < len(found.examined):
             call.out.say(f"… and {len(found.examined) - len(shown):,} more; --json names all of them.")
         call.out.say_data("")
@@ -62,10 +71,10 @@ def _print_scan(call: Call, found: Scan) -> None:
     call.out.facts((health, f"{count:,}") for health, count in found.counts.items())
 
 
-def _row(one: Examined, name: str) -> Sequence[str | Cell]:
+def _row(one: Examined, shown_id: str, name: str) -> Sequence[str | Cell]:
     health, idle = one.verdict.health, one.verdict.idle_seconds
     quiet = "" if idle is None else format_duration(idle, brief=True)
-    return one.session.id, name, Cell(health, HEALTH_STYLES[health]), quiet, _why(one)
+    return shown_id, name, Cell(health, HEALTH_STYLES[health]), quiet, _why(one)
 
 
 def _why(one: Examined) -> str:
@@ -118,5 +127,7 @@ def _print_ended(call: Call, ended: Sequence[Intervention], *, done: bool) -> No
         call.out.say(f"Failed {count_of(len(ended), 'run')}.")
     else:
         call.out.say_data("")
-        rows = [(one.session.id, " ".join(reason.sentence for reason in one.verdict.reasons)) for one in ended]
+        ids = shown_ids([one.session.id for one in ended], whole=not call.out.is_terminal)
+        whys = [" ".join(reason.sentence for reason in one.verdict.reasons) for one in ended]
+        rows = list(zip(ids, whys, strict=True))
         call.out.table((Column("TO BE FAILED"), Column("WHY", grows=True)), rows)
