@@ -71,7 +71,8 @@ def load_settings(environ: Mapping[str, str] | None = None, *, db: str | os.Path
     """Settings from the environment, else from `config.toml`, else their defaults; `db` overrides both."""
     environ = os.environ if environ is None else environ
     user_home = environ.get("HOME") or os.path.expanduser("~")
-    home = os.path.abspath(_folder(environ.get("LIONAGI_HOME"), user_home) or os.path.join(user_home, ".lionagi"))
+    chosen_home = _folder(environ.get("LIONAGI_HOME"), user_home)
+    home = _absolute(chosen_home or os.path.join(user_home, ".lionagi"), "LIONAGI_HOME")
     config = os.path.join(home, "config.toml")
     file = _read_config(config)
     chosen = path_text("db", db) or environ.get("LIONAGI_DB") or file.get("db")
@@ -119,7 +120,17 @@ def _location(db: str, user_home: str) -> str:
             f"{db.rsplit('@', 1)[-1]!r} is not a place for a database.",
             hint="Use a file path, or postgresql://host/name.",
         )
-    return db if "://" in db else os.path.abspath(_folder(db, user_home) or db)
+    return db if "://" in db else _absolute(_folder(db, user_home) or db, "The database")
+
+
+def _absolute(path: str, what: str) -> str:
+    try:
+        return os.path.abspath(path)
+    except FileNotFoundError:
+        raise InvalidRequest(
+            f"{what} {path!r} is a path from the working directory, which was deleted.",
+            hint="Go to a folder that exists: cd. Or give the whole path, from / on.",
+        ) from None
 
 
 def _can_be_named(db: str) -> bool:

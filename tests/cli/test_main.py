@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from itertools import zip_longest
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +15,7 @@ from lionstudio.cli.main import HELP
 from lionstudio.services.context import Context
 from lionstudio.settings import load_settings
 from tests.cli.conftest import Li, run_li
+from tests.factories import start_run
 
 
 @pytest.mark.parametrize("words", [(), ("--help",), ("-h",), ("help",)])
@@ -210,3 +212,63 @@ def test_an_import_of_shows_names_its_usual_folder(home):
 def run_li_in_a_process(*words: str) -> str:
     command = [sys.executable, "-m", "lionstudio", *words]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def with_streams(redirection: str, *words: str) -> subprocess.CompletedProcess[str]:
+    """`li` as a shell starts it that closes streams."""
+    command = ["sh", "-c", f'"$@" {redirection}', "sh", sys.executable, "-m", "lionstudio", *words]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60)
+
+
+@pytest.mark.parametrize("words", [("--help",), ("state", "ls"), ("state", "ls", "--json"), ("runs", "--help")])
+def test_an_answer_that_has_nowhere_to_go_is_an_error(li: Li, ctx: Context, words: tuple[str, ...]) -> None:
+    start_run(ctx, "run-1")
+    answer = with_streams(">&-", *words)
+    assert answer.returncode == 1
+    assert "The answer has nowhere to go, for stdout is closed." in answer.stderr
+    assert "Traceback" not in answer.stderr
+    assert with_streams(">&- 2>&-", *words).returncode == 1
+
+
+def test_what_is_done_without_an_answer_needs_no_stdout(li: Li, ctx: Context, tmp_path: Path) -> None:
+    answer = with_streams(">&-", "state", "export", "--output", str(tmp_path / "all.jsonl"))
+    assert (answer.returncode, (tmp_path / "all.jsonl").exists()) == (0, True)
+
+
+def test_an_answer_is_given_though_nobody_listens_to_the_talk(li: Li, ctx: Context) -> None:
+    start_run(ctx, "run-1")
+    for closed in ("2>&-", "<&-", "<&- 2>&-"):
+        answer = with_streams(closed, "state", "ls")
+        assert (answer.returncode, "run-1" in answer.stdout, answer.stderr) == (0, True, "")
+    assert with_streams("2>&-", "state", "nonsense").returncode == 2
+
+
+def test_a_working_directory_that_was_deleted_is_named(tmp_path: Path, home: Path) -> None:
+    (tmp_path / "gone").mkdir()
+    script = 'cd "$1" && rmdir "$1" && shift && "$@"'
+    li = [sys.executable, "-m", "lionstudio"]
+    for words in (["--db", "x.db", "state", "ls"], ["--db", "x.db", "state", "import"]):
+        (tmp_path / "gone").mkdir(exist_ok=True)
+        command = ["sh", "-c", script, "sh", str(tmp_path / "gone"), *li, *words]
+        answer = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        assert answer.returncode == 2
+        assert "'x.db' is a path from the working directory, which was deleted." in answer.stderr
+
+
+@pytest.mark.parametrize("command", ["import", "import-shows", "import-teams"])
+@pytest.mark.parametrize("more", [[], ["--dry-run"]])
+def test_no_folder_is_made_for_a_database_that_was_mistyped(
+    tmp_path: Path, home: Path, command: str, more: list[str]
+) -> None:
+    (tmp_path / "past").mkdir()
+    place = tmp_path / "mistyped" / "x.db"
+    answer = run_li("--db", str(place), "state", command, str(tmp_path / "past"), *more)
+    assert answer.code == 1
+    assert f"The folder {place.parent} does not exist. Make it with mkdir -p {place.parent}" in answer.err
+    assert not place.parent.exists()
+
+
+def test_our_own_home_is_made(tmp_path: Path, home: Path) -> None:
+    (tmp_path / "past").mkdir()
+    assert run_li("state", "import", str(tmp_path / "past")).code == 0
+    assert (home / "state.db").exists()

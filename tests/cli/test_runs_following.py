@@ -274,6 +274,21 @@ def test_giving_up_names_who_still_runs(li: Li, ctx: Context) -> None:
     assert answer.code == 124
     assert answer.out.startswith("one  run-1")
     assert answer.err == "After 0.05 s still running: two (run-2)\n"
+    answer = li("runs", "wait", "one", "two", "--timeout", "0.05", "--json")
+    ended, running = answer.objects
+    assert (answer.code, answer.err) == (124, "")
+    assert ended.keys() == running.keys()
+    assert (ended["id"], ended["timed_out"]) == ("run-1", False)
+    assert (running["id"], running["status"], running["timed_out"]) == ("run-2", "running", True)
+    assert (running["wait_exit_code"], running["process_gone"]) == (124, False)
+
+
+def test_a_run_that_is_not_known_does_not_look_like_one_that_failed(li: Li, ctx: Context) -> None:
+    start_run(ctx, "run-1", name="one")
+    start_run(ctx, "run-2", name="two")
+    assert li("runs", "wait", "nobody").code == 127
+    answer = li("runs", "wait", "run-", "--json")
+    assert (answer.code, json.loads(answer.err)["error"]["code"]) == (127, "ambiguous")
 
 
 def die(ctx: Context, session_id: str, role: ProcessRole = ProcessRole.AGENT) -> int:

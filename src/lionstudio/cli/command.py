@@ -1,6 +1,7 @@
 """What a command is: its words, its options, its help, and the database it was pointed at."""
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
@@ -70,8 +71,19 @@ class Call:
 
     @property
     def ctx_made(self) -> Context:
-        """The database, made if it is not there yet: for commands that bring something in."""
+        """The database, made if it is not there yet: for commands that bring something in. Raises NotFound."""
+        self.require_place()
         return self._open(create=True)
+
+    def require_place(self) -> None:
+        """Raise NotFound where a database would need a folder that is not there; only our own home is made for it."""
+        place = self.settings.db
+        folder = os.path.dirname(place)
+        if "://" in place or folder == self.settings.home_folder or os.path.isdir(folder):
+            return
+        from lionstudio.services.whole_file import require_folder
+
+        require_folder(folder)
 
     def close(self) -> None:
         if self._opened is not None:

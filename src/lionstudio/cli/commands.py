@@ -132,7 +132,8 @@ _TABLE: Iterable[tuple[str, str, str, tuple[Option, ...], str]] = (
             JSON,
         ),
         "Exit code 0: all completed. Else that of the first run that did not: its own exit code, or 1 failed,\n"
-        "124 timed out, 125 its process is gone and the run never said how it ended, 130 aborted, 143 cancelled.\n"
+        "124 timed out, 125 its process is gone and the run never said how it ended,\n"
+        "127 it is not known which run is meant, 130 aborted, 143 cancelled.\n"
         "A process that cannot be seen from here may live, so such a run is waited for.",
     ),
     (

@@ -44,5 +44,6 @@ def _target(call: Call, *, whole: bool = False) -> Iterator[Context]:
         return
     from lionstudio.services.rehearsal import open_rehearsal
 
+    call.require_place()
     with open_rehearsal(call.settings, whole=whole) as ctx:
         yield ctx

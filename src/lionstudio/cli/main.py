@@ -51,7 +51,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return code
     except Error as error:
         _complain(words, error.code, error.message, error.hint)
-        return 2 if isinstance(error, Invalid) else 1
+        usual = 2 if isinstance(error, Invalid) else 1
+        return int(getattr(error, "exit_code", usual))  # few commands say more with theirs
     except KeyboardInterrupt as stop:
         _complain(words, "stopped", " ".join(["stopped.", *getattr(stop, "__notes__", ())]))  # what was done by then
         return INTERRUPTED
@@ -60,9 +61,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return TOLD_TO_STOP
     except OSError as error:
         _write_nowhere()
-        place = error.filename or "the place that the answer goes to"
-        _complain(words, "system", f"{error.strerror or error}: {place}.")
+        _complain(words, "system", *_explain(error))
         return 1
+
+
+def _explain(error: OSError) -> tuple[str, str | None]:
+    """What the system refused, and what to do about it."""
+    import errno
+
+    if error.filename is None and error.errno == errno.EBADF:
+        return "The answer has nowhere to go, for stdout is closed.", "To throw it away: >/dev/null"
+    if error.filename is None and isinstance(error, FileNotFoundError):
+        return "The working directory was deleted.", "Go to a folder that exists: cd"
+    return f"{error.strerror or error}: {error.filename or 'the place that the answer goes to'}.", None
 
 
 def _write_nowhere() -> None:
@@ -78,12 +89,25 @@ def entry() -> NoReturn:
     import gc
 
     gc.set_threshold(50_000)  # importing makes thousands of objects, none of them garbage
+    if sys.stdin is None or sys.stdout is None or sys.stderr is None:
+        _open_closed_streams()
     code = main()
     try:
         sys.stdout.flush()
         sys.stderr.flush()
     finally:
         os._exit(code)  # the system takes memory and files back faster than the interpreter
+
+
+def _open_closed_streams() -> None:
+    """Streams that were closed by whoever started us (`>&-`): else the next file that is opened takes their place.
+
+    Nobody hears what is said. An answer that cannot be given is an error, so its stream refuses to be written.
+    """
+    for number, name, way in ((0, "stdin", os.O_RDONLY), (1, "stdout", os.O_RDONLY), (2, "stderr", os.O_WRONLY)):
+        if getattr(sys, name) is None:
+            opened = os.open(os.devnull, way)  # the lowest number that is free, which is this one
+            setattr(sys, name, os.fdopen(opened, "w" if number else "r"))
 
 
 def _run(words: list[str]) -> int:

@@ -10,7 +10,7 @@ from lionstudio.cli.command import Call
 from lionstudio.cli.output import many_lines, one_line
 from lionstudio.cli.run_rows import chain_words, clock_time
 from lionstudio.domain.conversation import Message, MessageKind, is_tool_error
-from lionstudio.domain.errors import NotFound, SessionNotFound
+from lionstudio.domain.errors import Error, SessionNotFound
 from lionstudio.domain.message_text import text_of
 from lionstudio.domain.phrases import count_of
 from lionstudio.domain.session import SessionStatus, exit_code_of
@@ -38,11 +38,14 @@ KIND_STYLES = {
 }
 
 
-class NothingToWaitFor(NotFound):
+class NothingToWaitFor(Error):
     """A run to wait for that is not there, or is not the only one that may be meant."""
 
-    code = "session_not_found"
     exit_code = UNKNOWN_RUN
+
+    def __init__(self, why: Error) -> None:
+        super().__init__(why.message, hint=why.hint)
+        self.code = why.code
 
 
 class Said(NamedTuple):

@@ -62,12 +62,17 @@ def tail(call: Call) -> None:
 
 def wait(call: Call) -> int:
     """Wait until runs have ended. The exit code says how."""
-    from lionstudio.cli.run_following import wait_for
+    from lionstudio.cli.run_following import NothingToWaitFor, wait_for
+    from lionstudio.domain.errors import Ambiguous, SessionNotFound
 
     timeout = call.args.timeout
     if timeout is not None and not (timeout >= 0 and math.isfinite(timeout)):
         raise WrongUsage("--timeout must be 0 seconds or more.")
-    return wait_for(call, _find_all(call), timeout=timeout)
+    try:
+        found = _find_all(call)
+    except (SessionNotFound, Ambiguous) as error:
+        raise NothingToWaitFor(error) from error
+    return wait_for(call, found, timeout=timeout)
 
 
 def kill(call: Call) -> int | None:

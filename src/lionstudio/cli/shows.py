@@ -5,7 +5,7 @@ from contextlib import nullcontext
 from typing import Any
 
 from lionstudio.cli.command import Call
-from lionstudio.cli.reports import print_report
+from lionstudio.cli.reports import print_outcome, print_report
 from lionstudio.importers.report import ImportReport
 from lionstudio.services.show_sync import Difference
 
@@ -22,6 +22,7 @@ def import_shows(call: Call) -> int:
     if not call.args.folder and not os.path.exists(usual):
         call.out.say(f"There is no folder {usual}. If shows are elsewhere: li state import-shows FOLDER")
         return print_report(call, ImportReport({"shows": 0, "plays": 0}), changes=())
+    call.require_place()
     target = open_rehearsal(call.settings) if call.args.dry_run else nullcontext(call.ctx_made)
     with target as ctx, call.out.progress("Shows") as step:
         found = import_show_folders(ctx, call.args.folder or usual, step=step)
@@ -29,14 +30,9 @@ def import_shows(call: Call) -> int:
     if call.args.dry_run and not call.out.as_json:
         for change in changes:
             call.out.say_data(change)
-    code = print_report(call, found.report, changes=changes, problem_word="Problem")
     if not found.report.counts["shows"]:
         call.out.say("No show was found. A show is a folder with a _show.md, and a folder for each play.")
-    elif not changes:
-        call.out.say("Nothing is new.")
-    elif call.args.dry_run:
-        call.out.say_dry_run()
-    return code
+    return print_outcome(call, found.report, changes=changes, problem_word="Problem")
 
 
 def describe(difference: Difference) -> str:

@@ -160,6 +160,7 @@ def import_folder(call: Call) -> int:
     paths = team_files.list_paths(folder)
     if not paths:
         call.out.say(f"There are no team files in {folder}. li team create NAME MEMBER… makes one.")
+    call.require_place()
     ctx = _database_if_there(call) if call.args.dry_run else call.ctx_made
     with call.out.progress("Team files", len(paths)) as step:
         report = import_team_files(
