@@ -107,7 +107,7 @@ MERGES = "a0: &a0 {k: v}\n" + "".join(f"a{n}: &a{n} {{<<: [*a{n - 1}, *a{n - 1}]
         pytest.param(b'a: "\\UFFFFFFFF"', "It is not YAML", id="no character"),
         pytest.param(b"[" * 100_000, "It is nested too deeply.", id="nested"),
         pytest.param(b"#" * 300_000, "It is larger than 256 KB.", id="huge"),
-        pytest.param(b"", None, id="empty"),
+        pytest.param(b"", "The file is empty.", id="empty"),
         pytest.param(b"a: !!python/object/apply:os.system ['touch pwned']\n", None, id="objects are not made"),
         pytest.param(MERGES.encode(), None, id="anchors that double each time"),
         pytest.param(b"description: {a: b}\nmodel: [x]\n? [k]\n: v\n", None, id="other shapes"),
@@ -144,11 +144,9 @@ def test_pipes_and_links_that_lead_nowhere_are_tolerated(files: Path):
 
 def test_a_broken_head_leaves_the_body(files: Path):
     (files / "agents" / "odd.md").write_text("---\nmodel: [\n---\n\nThe body.\n")
-    (files / "agents" / "open.md").write_text("---\nmodel: x\n")
     told = {one["name"]: one for one in run_li("agents", "ls", "--json").objects}
     assert told["odd"]["description"] == "The body."
     assert told["odd"]["problem"].startswith("It is not YAML: ")
-    assert (told["open"]["model"], told["open"]["problem"]) == (None, None)
 
 
 def test_hostile_text_cannot_steer_the_terminal(files: Path):
@@ -164,3 +162,24 @@ def test_yaml_is_loaded_only_for_files_that_need_it(home: Path):
     (home / "agents" / "plain.md").write_text("No head.")
     ask = "import sys; from lionstudio.cli.main import main; main(['agents', 'ls']); assert 'yaml' not in sys.modules"
     subprocess.run([sys.executable, "-c", ask], check=True, capture_output=True)
+
+
+def test_a_head_without_an_end_an_empty_file_and_a_name_given_twice_are_problems(home: Path):
+    for folder in GROUPS:
+        (home / folder).mkdir(parents=True)
+    (home / "agents" / "open.md").write_text("---\nmodel: sonnet\nYou draw plans.\n")
+    (home / "agents" / "empty.md").write_text(" \n")
+    (home / "playbooks" / "audit.playbook.yaml").write_text("description: the first\n")
+    (home / "playbooks" / "audit.yaml").write_text("description: the second\n")
+    (home / "playbooks" / "none.yaml").touch()
+    agents = {one["name"]: (one["problem"], one["description"]) for one in run_li("agents", "ls", "--json").objects}
+    assert agents == {
+        "empty": ("The file is empty.", None),
+        "open": ("Its head begins with --- and has no end: a second --- is missing.", None),
+    }
+    assert [(one["description"], one["problem"]) for one in run_li("playbooks", "ls", "--json").objects] == [
+        ("the first", None),
+        ("the second", "audit.playbook.yaml has this name, too, and is the one that is meant by it."),
+        (None, "The file is empty."),
+    ]
+    assert run_li("playbooks", "show", "audit").out == "description: the first\n"

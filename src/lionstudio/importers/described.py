@@ -39,12 +39,24 @@ class Described(NamedTuple):
 
 def list_described(home: str, kind: Kind) -> list[Described]:
     """Every agent or playbook under `home`, by name. A file that cannot be read is there with its problem."""
-    return [_read(name, path, kind) for name, path in sorted(_find(os.path.join(home, kind.folder), kind))]
+    found = sorted(_find(os.path.join(home, kind.folder), kind))
+    first: dict[str, str] = {}
+    for name, path in found:
+        first.setdefault(name, path)
+    return [_named(_read(name, path, kind), first[name]) for name, path in found]
 
 
 def list_names(home: str, kind: Kind) -> list[str]:
     """Their names alone, without reading them."""
     return sorted({name for name, _ in _find(os.path.join(home, kind.folder), kind)})
+
+
+def _named(one: Described, first: str) -> Described:
+    """The same, with a word about another one that is called so and comes before it."""
+    if one.path == first:
+        return one
+    why = f"{os.path.basename(first)} has this name, too, and is the one that is meant by it."
+    return one._replace(problem=why if one.problem is None else f"{one.problem} {why}")
 
 
 def _find(folder: str, kind: Kind) -> Iterator[tuple[str, str]]:
@@ -70,10 +82,13 @@ def _read(name: str, path: str, kind: Kind) -> Described:
         text = read_text(path, largest=LARGEST) or ""
     except InvalidContent as error:
         return Described(name, path, problem=error.message)
-    front, body = (text, "") if kind is PLAYBOOKS else _split(text)
     problem = None
+    body = ""
     told: dict[str, str] = {}
     try:
+        if not text.strip():
+            raise InvalidContent("The file is empty.")
+        front, body = (text, "") if kind is PLAYBOOKS else _split(text)
         told = _top_level(front)
     except InvalidContent as error:
         problem = error.message
@@ -82,12 +97,13 @@ def _read(name: str, path: str, kind: Kind) -> Described:
 
 
 def _split(text: str) -> tuple[str, str]:
-    """Front matter and body of a Markdown file."""
+    """Front matter and body of a Markdown file; raises InvalidContent if that is not told."""
     lines = text.splitlines(keepends=True)
     if lines and lines[0].rstrip() == MARK:
         for number, line in enumerate(lines[1:], 1):
             if line.rstrip() == MARK:
                 return "".join(lines[1:number]), "".join(lines[number + 1 :])
+        raise InvalidContent(f"Its head begins with {MARK} and has no end: a second {MARK} is missing.")
     return "", text
 
 
