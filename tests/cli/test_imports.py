@@ -53,6 +53,27 @@ def test_a_second_time_nothing_is_new_and_that_is_said(li: Li, home: Path) -> No
     ]
 
 
+@pytest.mark.parametrize("more", [(), ("--dry-run",)], ids=["really", "dry run"])
+def test_where_nothing_is_new_a_report_ends_so_even_after_a_problem(li: Li, home: Path, more: tuple[str, ...]) -> None:
+    (put_runs(home) / "half").mkdir()
+    assert li("state", "import").code == 1
+    again = li("state", "import", *more)
+    assert again.code == 1
+    problem, end = again.err.splitlines()
+    assert (problem, end) == (f"Left out: {home}/runs/half/run.json: The file is missing.", "Nothing is new.")
+
+
+def test_what_was_changed_about_teams_is_news(li: Li, home: Path) -> None:
+    team = {"id": "t-1", "name": "crew", "members": ["ana", "bot"], "messages": []}
+    (home / "teams").mkdir(parents=True)
+    (home / "teams" / "t-1.json").write_text(json.dumps(team))
+    li("state", "import-teams")
+    (home / "teams" / "t-1.json").write_text(json.dumps({**team, "members": ["ana", "bot", "cleo"]}))
+    assert li("state", "import-teams", "--dry-run").err == DRY_RUN
+    assert li("state", "import-teams").err == ""
+    assert li("state", "import-teams", "--dry-run").err == "Nothing is new.\n"
+
+
 def test_another_folder_may_be_named(li: Li, ctx: Context) -> None:
     assert li("state", "import", str(RUNS)).code == 0
     assert sessions.get_session(ctx, SESSION).message_count == 5

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from lionstudio.cli.command import Call
-from lionstudio.importers.report import ADDED, UPDATED, ImportReport
+from lionstudio.importers.report import UPDATED, ImportReport
 
 MOST_PROBLEMS = 20  # named on a terminal; --json names all
 
@@ -33,11 +33,12 @@ def print_report(
     return 1 if report.problems else 0
 
 
-def print_outcome(call: Call, report: ImportReport) -> int:
-    """Print a report, and say at its end if nothing is new, or nothing was changed."""
-    code = print_report(call, report)
-    new = sum(count for name, count in report.counts.items() if name.endswith((ADDED, UPDATED)))
-    if not new and not report.problems:
+def print_outcome(
+    call: Call, report: ImportReport, *, changes: Sequence[str] | None = None, problem_word: str = "Left out"
+) -> int:
+    """Print a report, and say at its end if nothing is new, or nothing was changed because of --dry-run."""
+    code = print_report(call, report, changes=changes, problem_word=problem_word)
+    if not report.has_news and not changes:
         call.out.say("Nothing is new.")
     elif call.args.dry_run:
         call.out.say_dry_run()

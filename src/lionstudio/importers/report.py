@@ -8,6 +8,7 @@ from lionstudio.domain.phrases import count_of
 from lionstudio.domain.session import Session
 
 ADDED, UPDATED = "added", "brought up to date"  # how the names of such counts end
+NEWS = (f" {ADDED}", f" {UPDATED}", " changed")
 
 LONGEST_WORD = 40  # characters of a status that is not known
 MOST_WORDS = 10
@@ -26,6 +27,11 @@ class ImportReport(NamedTuple):
     counts: Mapping[str, int]
     problems: tuple[Problem, ...] = ()
     notes: tuple[str, ...] = ()  # what a person should know, and is no problem
+
+    @property
+    def has_news(self) -> bool:
+        """Whether anything came in, or would."""
+        return any(count and name.endswith(NEWS) for name, count in self.counts.items())
 
 
 class StrangeStatuses:
