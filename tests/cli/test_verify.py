@@ -11,7 +11,7 @@ from lionstudio.recorders.team_files import create_file
 from lionstudio.services import shows, teams
 from lionstudio.services.change_feed import newest_number
 from lionstudio.services.context import Context
-from tests.cli.conftest import Li
+from tests.cli.conftest import DRY_RUN, Li
 from tests.factories import NOW, start_run
 from tests.services.archive_world import fill
 
@@ -154,7 +154,23 @@ def test_a_show_that_is_gone_from_disk_is_found(li: Li, ctx: Context, shows_root
     shows_root.mkdir()
     shows.put_show(ctx, "lost", actor="ana", show_dir=str(shows_root / "lost"))
     *found, _ = li("state", "verify", "--json").objects
-    assert [one["subject"] for one in found] == [str(shows_root / "lost")]
+    mend = "Put it back, or type: li state import-shows --forget-gone"
+    assert [(one["subject"], one["mend"]) for one in found] == [(str(shows_root / "lost"), mend)]
+    told = li("state", "import-shows")
+    assert (told.code, told.err.splitlines()[-1]) == (
+        1,
+        "Put back what is gone, or let the database forget it: li state import-shows --forget-gone",
+    )
+    dry = li("state", "import-shows", "--forget-gone", "--dry-run")
+    assert (dry.code, dry.err.endswith(DRY_RUN), shows.get_show(ctx, "lost").topic) == (0, True, "lost")
+    assert "lost: forgotten\n" in dry.out
+    assert li("state", "import-shows", "--forget-gone").code == 0
+    assert li("state", "verify").code == 0
+
+
+def test_a_team_of_another_database_needs_no_file(li: Li, ctx: Context) -> None:
+    teams.put_team(ctx, "team-1", actor="import", name="crew", members=["ana"])
+    assert li("state", "verify").code == 0
 
 
 def test_what_a_living_process_keeps_in_the_spool_is_found(li: Li, ctx: Context, home: Path, location: str) -> None:

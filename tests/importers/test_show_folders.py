@@ -407,6 +407,19 @@ def test_a_play_that_is_gone_from_disk_stays_and_is_named(ctx: Context, ledger: 
     assert (shows.list_plays(ctx, "ledger"), found.differences) == (before, ())
 
 
+def test_plays_that_are_gone_are_forgotten_when_that_is_asked_for(ctx: Context, ledger: Path):
+    make_play(ledger, "extra", status="gated")
+    bring_in(ctx, ledger.parent)
+    shutil.rmtree(ledger / "extra")
+    shutil.rmtree(ledger / "schema")
+    found = import_show_folders(ctx, str(ledger.parent), forget_gone=True)
+    assert (found.report.problems, found.report.counts["plays forgotten"]) == ((), 2)
+    stored = {play.name: play.status for play in shows.list_plays(ctx, "ledger")}
+    assert stored == {"schema": "pending", "api": "gate_failed", "docs": "pending"}
+    again = import_show_folders(ctx, str(ledger.parent), forget_gone=True)
+    assert (again.differences, again.report.has_news, again.report.problems) == ((), False, ())
+
+
 def test_a_verdict_or_a_plan_that_is_gone_from_disk_stays_and_is_named(ctx: Context, root: Path):
     show = make_plan(root / "show")
     folder = make_play(show, verdict={"gate_passed": True, "feedback": "fine"}, status="merged")

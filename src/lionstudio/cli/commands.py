@@ -170,7 +170,12 @@ _TABLE: Iterable[tuple[str, str, str, tuple[Option, ...], str]] = (
         "state import-shows",
         "shows.import_shows",
         "Bring shows in from their folders, or bring the database up to what is on disk.",
-        (FOLDER, DRY_RUN, JSON),
+        (
+            FOLDER,
+            _flag("--forget-gone", "let the database forget shows and plays whose folders are gone; runs stay"),
+            DRY_RUN,
+            JSON,
+        ),
         "The usual place is LIONAGI_SHOWS_ROOT, or ~/khive-work/shows where that is not set.",
     ),
     (

@@ -52,7 +52,7 @@ def _teams(call: Call) -> Iterator[Finding]:
 
 
 def _shows(call: Call) -> Iterator[Finding]:
-    from lionstudio.cli.shows import describe
+    from lionstudio.cli.shows import FORGET, describe, is_gone
     from lionstudio.importers.show_folders import import_show_folders
     from lionstudio.services.rehearsal import open_rehearsal
 
@@ -69,7 +69,8 @@ def _shows(call: Call) -> Iterator[Finding]:
         sentence = f"On disk it is otherwise: {describe(difference)}"
         yield Finding("shows on disk", difference.topic, sentence, "li state import-shows")
     for problem in found.report.problems:
-        yield Finding("shows on disk", problem.where, problem.message, "Mend or remove that file or folder")
+        mend = f"Put it back, or type: {FORGET}" if is_gone(problem) else "Mend or remove that file or folder"
+        yield Finding("shows on disk", problem.where, problem.message, mend)
 
 
 def _spool(call: Call) -> Iterator[Finding]:

@@ -9,9 +9,10 @@ from lionstudio.domain.phrases import count_of
 from lionstudio.domain.team import Team
 from lionstudio.domain.team_entries import id_in_file
 from lionstudio.domain.team_files import TeamFile, file_name_of, problems_in
+from lionstudio.importers.lionagi_db_groups import ACTOR as FROM_DATABASE
 from lionstudio.services.context import Context
 from lionstudio.services.team_merge import Merged, TeamTold, merge_team, told_by
-from lionstudio.services.teams import list_messages, list_teams
+from lionstudio.services.teams import list_messages, list_team_history, list_teams
 
 CHECK = "team files"
 IMPORT = "li state import-teams"
@@ -77,6 +78,8 @@ def _not_in_files(ctx: Context, seen: dict[str, set[str]], *, unreadable: set[st
     for team in _walk_teams(ctx):
         if team.id not in seen and team.id in unreadable:
             continue  # it has a file, which was named already
+        if team.id not in seen and _never_had_one(ctx, team):
+            continue
         if team.id not in seen:
             yield Finding(CHECK, team.id, f"The team {team.name} is in the database and has no file.", _export(team))
             continue
@@ -84,6 +87,11 @@ def _not_in_files(ctx: Context, seen: dict[str, set[str]], *, unreadable: set[st
         if lacking:
             sentence = f"The file of the team {team.name} lacks {count_of(lacking, 'message')} that the database has."
             yield Finding(CHECK, team.id, sentence, _export(team))
+
+
+def _never_had_one(ctx: Context, team: Team) -> bool:
+    """Whether a team came in from another database: then nothing is missing."""
+    return any(step.actor == FROM_DATABASE and step.from_status is None for step in list_team_history(ctx, team.id))
 
 
 def _export(team: Team) -> str:

@@ -8,7 +8,8 @@ from lionstudio.domain.phrases import count_of
 from lionstudio.domain.session import Session
 
 ADDED, UPDATED = "added", "brought up to date"  # how the names of such counts end
-NEWS = (f" {ADDED}", f" {UPDATED}", " changed")
+FORGOTTEN = "forgotten"
+NEWS = (f" {ADDED}", f" {UPDATED}", " changed", f" {FORGOTTEN}")
 
 LONGEST_WORD = 40  # characters of a status that is not known
 MOST_WORDS = 10

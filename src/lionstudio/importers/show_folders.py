@@ -1,7 +1,7 @@
 """Show folders in: what their files say becomes what the database says, as often as one likes (R69 to R72).
 
-Everything that is wrong on disk is a problem with the name of its file; all the rest is brought in. Nothing is deleted:
-what only the database knows is a problem, too.
+Everything that is wrong on disk is a problem with the name of its file; all the rest is brought in. Nothing is deleted
+unless that is asked for: what only the database knows is a problem, too.
 """
 
 import os
@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeVar
 
 from lionstudio.domain.errors import Error, InvalidContent, NotFound, Unavailable
 from lionstudio.domain.process import ENDED_STATES
+from lionstudio.domain.show import PlayStatus, Show
 from lionstudio.domain.show_files import (
     ABORT,
     EXIT_CODE,
@@ -30,16 +31,17 @@ from lionstudio.domain.show_files import (
 )
 from lionstudio.domain.show_plan import ShowPlan, parse_plan
 from lionstudio.domain.show_sync import PlayOnDisk, ShowOnDisk
-from lionstudio.importers.report import UPDATED, ImportReport, Problem
+from lionstudio.importers.report import FORGOTTEN, UPDATED, ImportReport, Problem
 from lionstudio.importers.small_files import read_text
 from lionstudio.machine import CannotLook, look_at, started_at
 from lionstudio.services.context import Context
 from lionstudio.services.show_pages import is_show
-from lionstudio.services.show_sync import Difference, sync_show
-from lionstudio.services.shows import list_shows
+from lionstudio.services.show_sync import ACTOR, Difference, sync_show
+from lionstudio.services.shows import delete_play, delete_show, find_show, list_plays, list_shows
 
 Parsed = TypeVar("Parsed")
 Step = Callable[[int], None]
+NOT_ON_DISK = "The database knows this show as {status}, but it is not on disk."
 CLOCK_MARGIN = 60.0  # seconds by which clocks may be set while an agent works
 
 
@@ -48,19 +50,28 @@ class ShowImport(NamedTuple):
 
     report: ImportReport
     differences: tuple[Difference, ...]
+    forgotten: tuple[tuple[str, str | None], ...] = ()  # topics, and their plays unless it is the whole show
 
 
-def import_show_folders(ctx: Context, root: str, *, step: Step = lambda done: None) -> ShowImport:
-    """Bring in every show under a folder, or the one show that the folder itself is; raises NotFound."""
+def import_show_folders(
+    ctx: Context, root: str, *, forget_gone: bool = False, step: Step = lambda done: None
+) -> ShowImport:
+    """Bring in every show under a folder, or the one show that the folder itself is; raises NotFound.
+
+    With `forget_gone` the database forgets shows and plays whose folders are gone.
+    """
     root = os.path.abspath(root)
     problems: list[Problem] = []
     folders = _find_shows(root, problems)
     differences: list[Difference] = []
     plays = linked = 0
+    forgotten: list[tuple[str, str | None]] = []
     for number, folder in enumerate(folders):
         step(number)
         try:
-            synced = sync_show(ctx, _read_show(folder, problems))
+            disk = _read_show(folder, problems)
+            gone = _forget_plays(ctx, disk) if forget_gone else frozenset()
+            synced = sync_show(ctx, disk)
         except Unavailable:
             raise
         except Error as error:  # this show cannot be stored; the others can
@@ -68,8 +79,12 @@ def import_show_folders(ctx: Context, root: str, *, step: Step = lambda done: No
             continue
         differences += synced.differences
         plays, linked = plays + synced.plays, linked + synced.linked
-        problems += [Problem(os.path.join(folder, said.where), said.message) for said in synced.complaints]
-    problems += _find_lost(ctx, root, {os.path.basename(folder) for folder in folders})
+        forgotten += [(disk.topic, name) for name in sorted(gone)]
+        left = [said for said in synced.complaints if said.where not in gone]
+        problems += [Problem(os.path.join(folder, said.where), said.message) for said in left]
+    lost = list(_find_lost(ctx, root, {os.path.basename(folder) for folder in folders}))
+    if not forget_gone:
+        problems += [Problem(show.show_dir, NOT_ON_DISK.format(status=show.status)) for show in lost]
     counts = {
         "shows": len(folders),
         **_count("shows", [found for found in differences if found.play is None]),
@@ -77,7 +92,10 @@ def import_show_folders(ctx: Context, root: str, *, step: Step = lambda done: No
         **_count("plays", [found for found in differences if found.play is not None]),
         "plays with a run": linked,
     }
-    return ShowImport(ImportReport(counts, tuple(problems)), tuple(differences))
+    if forget_gone:
+        counts |= {f"shows {FORGOTTEN}": len(lost), f"plays {FORGOTTEN}": len(forgotten)}
+        forgotten += _forget_shows(ctx, lost)
+    return ShowImport(ImportReport(counts, tuple(problems)), tuple(differences), tuple(forgotten))
 
 
 def _count(what: str, found: Sequence[Difference]) -> dict[str, int]:
@@ -225,11 +243,30 @@ def _modified_at(path: str) -> float | None:
         return None
 
 
-def _find_lost(ctx: Context, root: str, topics: set[str]) -> Iterator[Problem]:
+def _find_lost(ctx: Context, root: str, topics: set[str]) -> Iterator[Show]:
     """Shows that were in this folder when they were stored, and are not any more."""
     before = None
     while page := list_shows(ctx, before=before):
-        for show in page:
-            if os.path.dirname(show.show_dir) == root and show.topic not in topics:
-                yield Problem(show.show_dir, f"The database knows this show as {show.status}, but it is not on disk.")
+        yield from (show for show in page if os.path.dirname(show.show_dir) == root and show.topic not in topics)
         before = (page[-1].created_at, page[-1].id)
+
+
+def _forget_shows(ctx: Context, lost: Sequence[Show]) -> list[tuple[str, None]]:
+    for show in lost:
+        delete_show(ctx, show.topic, actor=ACTOR)
+    return [(show.topic, None) for show in lost]
+
+
+def _forget_plays(ctx: Context, disk: ShowOnDisk) -> frozenset[str]:
+    """Forget plays that were begun and have no folder any more; their names. One that is planned comes back as new."""
+    folders = {play.name for play in disk.plays if play.has_folder}
+    planned = {play.name for play in disk.plays}
+    stored = list_plays(ctx, disk.topic) if find_show(ctx, disk.topic) is not None else ()
+    gone = {
+        play.name
+        for play in stored
+        if play.name not in folders and (play.name not in planned or play.status is not PlayStatus.PENDING)
+    }
+    for name in gone:
+        delete_play(ctx, disk.topic, name, actor=ACTOR)
+    return frozenset(gone)
