@@ -218,7 +218,7 @@ _TABLE: Iterable[tuple[str, str, str, tuple[Option, ...], str]] = (
             YES,
             JSON,
         ),
-        "",
+        "Files stay as they are: importing again brings back runs whose folders are still there.",
     ),
     (
         "state export",

@@ -15,7 +15,7 @@ from lionstudio.store import checks
 from lionstudio.store.texts import text_in
 
 RESTORE = "li state restore FILE, with the newest backup that verifies"
-RECORDED_AGAIN = "Export the run with li runs export, then prune it; or restore a backup: li state restore FILE"
+NOT_MENDED = f"{RESTORE}; without one, li runs export RUN keeps what can be read of it"
 PROMISES = {
     "length": "how many messages an order says it has",
     "branches": "every run has a branch",
@@ -63,7 +63,7 @@ def _promise(name: str) -> Callable[[Context], Iterator[Finding]]:
     def look(ctx: Context) -> Iterator[Finding]:
         with ctx.db.read() as tx:
             broken = checks.list_broken_promises(tx, name)
-        yield from (Finding(PROMISES[name], found.subject, f"{found.sentence}.", RECORDED_AGAIN) for found in broken)
+        yield from (Finding(PROMISES[name], found.subject, f"{found.sentence}.", NOT_MENDED) for found in broken)
 
     return look
 
@@ -90,7 +90,7 @@ def _usage(ctx: Context) -> Iterator[Finding]:
             wrong = sorted(model for model in {*told, *kept} if not _same(told.get(model), kept.get(model)))
             if wrong:
                 sentence = f"Its usage of {', '.join(wrong)} is not what its messages report."
-                yield Finding("usage", session_id, sentence, RECORDED_AGAIN)
+                yield Finding("usage", session_id, sentence, NOT_MENDED)
 
 
 def _by_session(
