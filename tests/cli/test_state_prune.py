@@ -55,6 +55,14 @@ def test_a_dry_run_says_what_then_happens_and_does_nothing(li: Li, ctx: Context)
     assert runs(ctx) == ["played"]
 
 
+def test_the_plan_says_that_files_stay_and_how_their_runs_come_back(li: Li, ctx: Context, home: Path) -> None:
+    put_old(ctx)
+    wish = ("state", "prune", "--keep-n", "0", "--keep-days", "300", "--dry-run")
+    assert "li state import" not in li(*wish).out
+    (home / "runs").mkdir(parents=True)
+    assert "stays  every file: li state import brings back runs whose folders are still there" in li(*wish).out
+
+
 def test_a_dry_run_tells_people_what_goes_and_what_stays(li: Li, ctx: Context) -> None:
     put_old(ctx, "old", says=["a"])
     put_session(ctx, "newest", ended_days_ago=399)

@@ -1,5 +1,6 @@
 """`li state prune`: what would go, what stays and why; then, if it is meant, exactly that."""
 
+import os
 from collections.abc import Mapping
 
 from lionstudio.cli.command import Call, WrongUsage
@@ -74,6 +75,8 @@ def _print_plan(call: Call, plan: PrunePlan) -> None:
         call.out.facts([("  of them legacy", f"{plan.legacy:,} without a status, by the time they were last touched")])
     if plan.kept_newest:
         call.out.facts([("stays", f"{plan.kept_newest:,} old enough, but among the {plan.keep_n:,} newest")])
+    if plan.batches and os.path.isdir(os.path.join(call.settings.home_folder, "runs")):
+        call.out.facts([("stays", "every file: li state import brings back runs whose folders are still there")])
     for kept in plan.kept[:MOST_KEPT]:
         call.out.facts([("stays", f"{kept.session_id}: {kept.sentence}")])
     if len(plan.kept) > MOST_KEPT:
