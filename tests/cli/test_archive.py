@@ -3,6 +3,7 @@
 import json
 import os
 import shlex
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ from lionstudio.services.messages import list_messages
 from lionstudio.services.sessions import get_session
 from lionstudio.store.open import open_database
 from tests.cli.conftest import Li, Terminal, run_li
+from tests.cli.test_read_only_places import mounted_read_only
 from tests.factories import start_run
 from tests.services.archive_world import fill
 
@@ -293,6 +295,52 @@ def test_restore_refuses_what_is_no_backup(li: Li, full: Context, tmp_path: Path
         answer = li("state", "restore", str(tmp_path / name))
         assert (answer.code, answer.out) == (1, "")
         assert sentence in answer.err
+
+
+STAGES = """
+import sys
+from lionstudio.services.archive import stage_restore
+from lionstudio.services.context import open_context
+from lionstudio.settings import load_settings
+
+settings = load_settings()
+staged = stage_restore(open_context(settings), sys.argv[1], backups=str(settings.backups), on_rows=lambda _: None)
+print("staged", flush=True)
+sys.stdin.readline()
+"""
+
+
+@pytest.mark.parametrize("words", [["state", "restore", "{}", "--dry-run"], ["state", "backup"]])
+def test_what_a_killed_restore_left_is_removed_and_what_a_living_one_has_is_not(
+    li: Li, saved: str, home: Path, words: list[str]
+) -> None:
+    command = [sys.executable, "-c", STAGES, saved]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "staged\n"
+        (folder,) = (home / "backups").glob(".lionstudio-*")
+        again = [word.format(saved) for word in words]
+        assert (li(*again).code, folder.is_dir()) == (0, True)
+        process.kill()
+        process.wait()
+        assert folder.is_dir()
+        if words == ["state", "backup"]:
+            again.append(str(home / "backups" / "second.db"))
+        assert li(*again).code == 0
+    assert list((home / "backups").glob(".lionstudio-*")) == []
+
+
+def test_restore_says_what_helps_where_its_home_may_only_be_read(li: Li, saved: str, home: Path) -> None:
+    home.mkdir()
+    with mounted_read_only(home):
+        answer = li("state", "restore", saved)
+        assert (answer.code, f"The folder {home / 'backups'} cannot be made" in answer.err) == (1, True)
+        assert "LIONAGI_HOME=FOLDER li state restore --db DATABASE FILE" in answer.err
+    (home / "backups").mkdir()
+    with mounted_read_only(home):
+        answer = li("state", "restore", saved)
+        assert (answer.code, f"Nothing can be written to {home / 'backups'}" in answer.err) == (1, True)
+        assert "LIONAGI_HOME=FOLDER li state restore --db DATABASE FILE" in answer.err
 
 
 def test_progress_is_shown_on_a_terminal_only(li: Li, full: Context, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from lionstudio.services.context import Context
 from tests.cli.conftest import DRY_RUN, Keyboard, Li
 from tests.factories import start_run
 from tests.services.test_legacy import bring_in
+from tests.services.test_prune import put_play
 
 
 @pytest.fixture
@@ -61,6 +62,25 @@ def test_archiving_writes_them_and_then_deletes_only_them(li: Li, three: Context
     assert sum(json.loads(line)["type"] == "session" for line in file.read_text().splitlines()) == 2
     assert legacy.count_legacy(three) == 0
     assert sessions.get_session(three, "runs").status is SessionStatus.RUNNING
+
+
+def test_an_archive_says_what_keeps_the_runs_that_stay(li: Li, ctx: Context, tmp_path: Path):
+    bring_in(ctx, "old-1")
+    put_play(ctx, "old-1")
+    for more in (["--dry-run"], []):
+        answer = li("state", "legacy", "--archive", str(tmp_path / "legacy.jsonl"), *more)
+        assert answer.code == 0
+        assert "Nothing to delete: 1 legacy run stays, for the reason that is said with each." in answer.err
+        assert "days ago" not in answer.err
+        assert "old-1: " in answer.out
+    assert legacy.count_legacy(ctx) == 1
+
+
+@pytest.mark.parametrize("option", ["--archive", "--export"])
+def test_a_dry_run_refuses_a_place_that_the_deed_would_refuse(li: Li, three: Context, tmp_path: Path, option: str):
+    for more in (["--dry-run"], []):
+        answer = li("state", "legacy", option, str(tmp_path / "nowhere" / "x.jsonl"), *more)
+        assert (answer.code, f"The folder {tmp_path / 'nowhere'} does not exist." in answer.err) == (1, True)
 
 
 def test_two_wishes_at_once_are_refused(li: Li, three: Context):

@@ -119,15 +119,25 @@ def test_the_archive_holds_what_is_deleted(li: Li, ctx: Context, tmp_path: Path)
     assert admin.list_events(ctx)[0].details["archive"] == str(file)
 
 
+def test_the_plan_names_the_archive(li: Li, ctx: Context, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put_old(ctx)
+    monkeypatch.chdir(tmp_path)
+    words = ["state", "prune", "--keep-n", "0", "--keep-days", "300", "--archive", "x.jsonl", "--dry-run"]
+    assert f"written first  to {tmp_path / 'x.jsonl'}, and read back" in li(*words).out
+    assert li(*words, "--json").objects[0]["archive"] == str(tmp_path / "x.jsonl")
+
+
 @pytest.mark.parametrize("place", ["there already", "no folder"])
 def test_without_an_archive_nothing_is_deleted(li: Li, ctx: Context, tmp_path: Path, place: str) -> None:
     put_old(ctx)
     file = tmp_path / "archive.jsonl" if place == "there already" else tmp_path / "nowhere" / "archive.jsonl"
     if place == "there already":
         file.write_text("mine")
-    answer = li("state", "prune", "--keep-n", "0", "--keep-days", "300", "--archive", str(file))
-    assert answer.code == 1
+    words = ["state", "prune", "--keep-n", "0", "--keep-days", "300", "--archive", str(file)]
+    answer = li(*words)
+    assert (answer.code, answer.out) == (1, "")
     assert str(file if place == "there already" else file.parent) in answer.err
+    assert li(*words, "--dry-run") == answer
     assert runs(ctx) == ["old"]
     assert place == "no folder" or file.read_text() == "mine"
 

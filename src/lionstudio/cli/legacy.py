@@ -8,6 +8,7 @@ from lionstudio.services import legacy as legacy_runs
 from lionstudio.services.database_export import write_lines
 from lionstudio.services.exporting import export_lines
 from lionstudio.services.prune import plan_prune
+from lionstudio.services.whole_file import require_place
 
 
 def legacy(call: Call) -> int:
@@ -60,11 +61,14 @@ def _say_planned(call: Call, what: str, count: int) -> int:
 
 def _archive(call: Call, count: int) -> int:
     """Write them to a file that is read back, then delete them (D7)."""
-    return carry_out(call, plan_prune(call.ctx, keep_days=0, keep_n=0, only_legacy=True))
+    plan = plan_prune(call.ctx, keep_days=0, keep_n=0, only_legacy=True)
+    kept = count_of(len(plan.kept), "legacy run stays", "legacy runs stay")
+    return carry_out(call, plan, nothing=f"{kept}, for the reason that is said with each." if plan.kept else None)
 
 
 def _export(call: Call, count: int) -> int:
     if call.args.dry_run:
+        require_place(call.args.export)
         return _say_planned(call, "would be written", count)
     lines = export_lines(call.ctx, legacy_runs.list_legacy(call.ctx, limit=count))
     write_lines(call.args.export, lines)

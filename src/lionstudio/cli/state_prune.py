@@ -11,6 +11,7 @@ from lionstudio.services import prune as pruning
 from lionstudio.services.maintenance import vacuum_gives_room_back
 from lionstudio.services.prune import Archive, PrunePlan, PruneResult
 from lionstudio.services.prune_archive import archive_plan
+from lionstudio.services.whole_file import require_place
 
 MOST_KEPT = 20  # named on a terminal; --json names all
 NOT_PRUNED = "Nothing was pruned."
@@ -28,15 +29,17 @@ def prune(call: Call) -> int:
     return carry_out(call, pruning.plan_prune(call.ctx, keep_days=call.args.keep_days, keep_n=call.args.keep_n))
 
 
-def carry_out(call: Call, plan: PrunePlan) -> int:
-    """Show a plan and, if it is meant, do exactly that."""
+def carry_out(call: Call, plan: PrunePlan, *, nothing: str | None = None) -> int:
+    """Show a plan and, if it is meant, do exactly that; `nothing` is said where nothing may go."""
+    if plan.batches and call.args.archive is not None:
+        call.args.archive = require_place(call.args.archive)  # a plan that cannot be carried out is none
     if call.args.dry_run:
-        _print_plan(call, plan)
+        _print_plan(call, plan, nothing)
         if plan.batches:
             call.out.say_dry_run()
         return 0
     if not call.out.as_json:
-        _print_plan(call, plan)
+        _print_plan(call, plan, nothing)
     if not plan.batches:
         return _print_result(call, plan, PruneResult(plan.removed, plan.kept), None)
     question = f"Delete {count_of(plan.removed.sessions, 'run')} for good?"
@@ -62,13 +65,18 @@ def _archive(call: Call, plan: PrunePlan) -> Archive | None:
     return archive
 
 
-def _print_plan(call: Call, plan: PrunePlan) -> None:
+def _print_plan(call: Call, plan: PrunePlan, nothing: str | None) -> None:
+    archive = call.args.archive if plan.batches else None
     if call.out.as_json:
-        call.out.json({"dry_run": True, **_plan_object(plan), "session_ids": plan.session_ids})
+        ids = {"session_ids": plan.session_ids, "archive": archive}
+        call.out.json({"dry_run": True, **_plan_object(plan), **ids})
         return
     removed = plan.removed
     if not plan.batches:
-        call.out.say(f"Nothing to delete: no run ended more than {plan.keep_days:g} days ago that may go.")
+        no_run = f"no run ended more than {plan.keep_days:g} days ago that may go."
+        call.out.say(f"Nothing to delete: {nothing or no_run}")
+    if archive is not None:
+        call.out.facts([("written first", f"to {archive}, and read back")])
     facts = [(name, f"{count:,}") for name, count in removed._asdict().items()]
     call.out.facts([("would go" if call.args.dry_run else "goes", ""), *((f"  {name}", text) for name, text in facts)])
     if plan.legacy:

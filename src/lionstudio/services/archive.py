@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 import time
 from typing import NamedTuple
 
 from lionstudio.domain.contents import Contents
-from lionstudio.domain.errors import DatabaseDamaged, InvalidRequest, NotFound
+from lionstudio.domain.errors import DatabaseDamaged, InvalidRequest, NotFound, Unavailable
 from lionstudio.services.admin import add_event
 from lionstudio.services.context import Context
+from lionstudio.services.scratch import ScratchFolder
 from lionstudio.services.whole_file import make_own_folder, whole_file
 from lionstudio.store.contents import list_running, read_contents
 from lionstudio.store.copies import continue_numbers, keep_identity, read_numbers, require_same
@@ -28,6 +27,10 @@ if TYPE_CHECKING:
     OnRows = Callable[[int], None]  # told how many more rows, or pages, are done
 
 IDS_IN_EVENT = 1_000
+NEEDS_A_FOLDER = (
+    "A restore keeps a copy and a backup of what is there now in that folder. Name a home where that is possible, and "
+    "the database: LIONAGI_HOME=FOLDER li state restore --db DATABASE FILE"
+)
 
 
 class Backup(NamedTuple):
@@ -76,7 +79,7 @@ def back_up(ctx: Context, path: str, on_rows: OnRows) -> Backup:
 
 def name_backup(ctx: Context, folder: str, stem: str = "state", suffix: str = ".db") -> str:
     """A path in our folder of backups that no file has yet, named by the time."""
-    make_own_folder(folder)
+    make_own_folder(folder, hint="Name a file in another folder: li state backup FILE")
     at = time.strftime("%Y%m%d-%H%M%S", time.gmtime(ctx.now()))
     for more in ("", *(f"-{number}" for number in range(2, 1000))):
         path = os.path.join(folder, f"{stem}-{at}{more}{suffix}")
@@ -88,12 +91,12 @@ def name_backup(ctx: Context, folder: str, stem: str = "state", suffix: str = ".
 class StagedRestore:
     """A backup that was copied, proven to be whole and brought to today's schema, ready to be put in place."""
 
-    def __init__(self, ctx: Context, file: str, folder: str, on_rows: OnRows) -> None:
+    def __init__(self, ctx: Context, file: str, folder: ScratchFolder, on_rows: OnRows) -> None:
         self._ctx = ctx
         self._folder = folder
-        self._copy = os.path.join(folder, "staged.db")
+        self._copy = os.path.join(folder.path, "staged.db")
         stage(file, self._copy, on_rows)
-        db = open_database(self._copy, create=False, backups=folder)
+        db = open_database(self._copy, create=False, backups=folder.path)
         self._staged = Context(db, now=ctx.now, new_id=ctx.new_id)
         with db.read() as tx:
             then = read_contents(tx)
@@ -108,7 +111,7 @@ class StagedRestore:
 
     def __exit__(self, *_: object) -> None:
         self._staged.db.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._folder.close()
 
     def restore(self, *, backups: str, actor: str, on_rows: OnRows) -> Restored:
         """Put the backup in the place of all there is, after a backup of that; whoever follows the news reloads."""
@@ -168,12 +171,15 @@ def stage_restore(ctx: Context, file: str, *, backups: str, on_rows: OnRows) -> 
         raise NotFound(f"There is no file {file}.", hint=f"Backups are in {backups}; li state backup makes one.")
     if os.path.exists(ctx.db.dialect.location) and os.path.samefile(file, ctx.db.dialect.location):
         raise InvalidRequest("A database cannot be restored from itself.", hint="Name a backup of it.")
-    make_own_folder(backups)
-    folder = tempfile.mkdtemp(prefix=".lionstudio-restore-", dir=backups)
+    make_own_folder(backups, hint=NEEDS_A_FOLDER)
+    try:
+        folder = ScratchFolder(backups)
+    except OSError as error:
+        raise Unavailable(f"Nothing can be written to {backups} ({error.strerror}).", hint=NEEDS_A_FOLDER) from error
     try:
         return StagedRestore(ctx, file, folder, on_rows)
     except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
+        folder.close()
         raise
 
 

@@ -4,8 +4,6 @@ No transaction is open between two pieces, so a slow reader keeps nobody waiting
 """
 
 import os
-import shutil
-import tempfile
 import time
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
@@ -19,6 +17,7 @@ from lionstudio.services.context import Context
 from lionstudio.services.database_export import export_database, write_runs_file
 from lionstudio.services.exporting import export_lines
 from lionstudio.services.refusing import refuse, require_ids
+from lionstudio.services.scratch import ScratchFolder
 from lionstudio.services.whole_file import make_own_folder
 from lionstudio.store import maintenance
 
@@ -146,14 +145,14 @@ class _Scratch:
     """A path in a folder of its own, both gone when the block ends."""
 
     def __init__(self, folder: str) -> None:
-        make_own_folder(folder)
+        make_own_folder(folder, hint="Let LIONAGI_HOME name a folder that may be written.")
         try:
-            self._folder = tempfile.mkdtemp(prefix=".lionstudio-export-", dir=folder)
+            self._folder = ScratchFolder(folder)
         except OSError as error:
             raise Unavailable(f"Nothing can be written to {folder} ({error.strerror}).") from error
 
     def __enter__(self) -> str:
-        return os.path.join(self._folder, "export.db")
+        return os.path.join(self._folder.path, "export.db")
 
     def __exit__(self, *_: object) -> None:
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._folder.close()

@@ -3,13 +3,12 @@
 import errno
 import os
 import shlex
-import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from lionstudio import machine
 from lionstudio.domain.errors import AlreadyExists, DatabaseFull, NotFound, Unavailable
+from lionstudio.services.scratch import ScratchFolder
 
 
 @contextmanager
@@ -19,25 +18,38 @@ def whole_file(path: str) -> Iterator[str]:
     Raises AlreadyExists if something is at the path, NotFound if its folder is not there, and DatabaseFull if the disk
     is full.
     """
-    path = os.path.abspath(os.path.expanduser(path))
-    _require_free(path)
-    folder = os.path.dirname(path)
-    require_folder(folder)
+    path = require_place(path)
     try:
-        beside = tempfile.mkdtemp(prefix=".lionstudio-", dir=folder)  # on the same disk, for ourselves alone
-        try:
+        with ScratchFolder(os.path.dirname(path)) as beside:  # on the same disk
             draft = os.path.join(beside, "draft")
             os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
             yield draft
             _put_in_place(draft, path)
-        finally:
-            shutil.rmtree(beside, ignore_errors=True)
     except DatabaseFull as error:
         raise _no_room(path) from error
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise _no_room(path) from error
         raise Unavailable(f"The file {path} cannot be written ({error.strerror}).") from error
+
+
+def require_place(path: str) -> str:
+    """The whole path of a file that may be written; raises AlreadyExists, NotFound or Unavailable where it cannot."""
+    path = os.path.abspath(os.path.expanduser(path))
+    _require_free(path)
+    folder = os.path.dirname(path)
+    require_folder(folder)
+    try:
+        for_us = os.access in os.supports_effective_ids
+        may_write = os.access(folder, os.W_OK | os.X_OK, effective_ids=for_us)
+        why = None if may_write else f"you may not write to the folder {folder}"
+        if os.statvfs(folder).f_flag & os.ST_RDONLY:
+            why = f"{folder} is on a file system that is mounted read-only"
+    except OSError as error:
+        why = str(error.strerror)
+    if why is not None:
+        raise Unavailable(f"The file {path} cannot be written: {why}.", hint="Name a file in another folder.")
+    return path
 
 
 def _require_free(path: str) -> None:
@@ -54,14 +66,12 @@ def require_folder(folder: str) -> None:
     raise NotFound(f"The folder {folder} does not exist.", hint=f"Make it with mkdir -p {shlex.quote(folder)}")
 
 
-def make_own_folder(folder: str) -> None:
-    """Make a folder that is ours by its place, for ourselves alone; raises Unavailable."""
+def make_own_folder(folder: str, *, hint: str) -> None:
+    """Make a folder that is ours by its place, for ourselves alone; raises Unavailable with what to do then."""
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
     except OSError as error:
-        raise Unavailable(
-            f"The folder {folder} cannot be made ({error.strerror}).", hint="Name a file in another folder."
-        ) from error
+        raise Unavailable(f"The folder {folder} cannot be made ({error.strerror}).", hint=hint) from error
 
 
 def _put_in_place(draft: str, path: str) -> None:
