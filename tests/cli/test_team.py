@@ -106,6 +106,30 @@ def test_a_message_reaches_whom_it_is_for(li: Li, ops: str):
     assert contents(li("team", "receive", "ops", "cy", "--json")) == ["to all"]
 
 
+def test_a_message_to_several_members_is_one_message_wherever_it_is_counted(
+    li: Li, ops: str, home: Path, tmp_path: Path
+):
+    li("team", "send", "ops", "first", "--to", "ana")
+    li("team", "send", "ops", "second", "--to", "ana", "--to", "bo", "--to", "cy")
+    assert li("team", "list", "--json").objects[0]["message_count"] == 2
+    shown = li("team", "show", "ops")
+    assert "messages  2\n" in shown.out
+    assert [line for line in shown.out.splitlines() if "ana, bo, cy  second" in line]
+    last = li("team", "show", "ops", "--limit", "1", "--json").objects[0]
+    assert last["message_count"] == 2
+    assert [(one["content"], one["recipient"]) for one in last["messages"]] == [
+        ("second", "ana"),
+        ("second", "bo"),
+        ("second", "cy"),
+    ]
+    li("team", "receive", "ops", "bo")
+    li("team", "export", "--output", str(tmp_path))
+    written = json.loads((tmp_path / f"{ops}.json").read_text())["messages"]
+    assert [(one["to"], list(one["read_by"])) for one in written] == [(["ana"], []), (["ana", "bo", "cy"], ["bo"])]
+    report = li("state", "import-teams", str(tmp_path), "--db", str(tmp_path / "other.db"), "--json").objects[0]
+    assert report["messages_added"] == 2
+
+
 def test_what_was_received_counts_as_read(li: Li, ops: str, ctx: Context, home: Path, kept_in: str):
     for text in ("one", "two\nlines", "three"):
         li("team", "send", "ops", text)

@@ -12,14 +12,14 @@ def test_a_team_in_which_nothing_was_written_has_its_members() -> None:
 
 def test_everyone_is_counted_as_their_inbox_counts() -> None:
     written = [
-        Written("ana", "all", ("ben",), 2, 10.0),
-        Written("ana", "all", ("ana", "ben", "cy"), 1, 11.0),
-        Written("ana", "ben", (), 3, 12.0),
-        Written("ben", "ana", ("ana",), 4, 9.0),
-        Written("ben", "all", (), 1, 8.0),
-        Written("gone", "cy", ("cy",), 1, 7.0),
-        Written("system", "all", ("ana",), 1, 6.0),
-        Written("ana", "old", (), 1, 5.0),
+        Written("ana", "all", ("ben",), 2, 10.0, 2),
+        Written("ana", "all", ("ana", "ben", "cy"), 1, 11.0, 1),
+        Written("ana", "ben", (), 3, 12.0, 3),
+        Written("ben", "ana", ("ana",), 4, 9.0, 4),
+        Written("ben", "all", (), 1, 8.0, 1),
+        Written("gone", "cy", ("cy",), 1, 7.0, 1),
+        Written("system", "all", ("ana",), 1, 6.0, 1),
+        Written("ana", "old", (), 1, 5.0, 1),
     ]
     found = {member.name: member for member in derive_members(TEAM, written)}
     assert list(found) == ["ana", "ben", "cy", "gone", "system", "old"]

@@ -27,7 +27,7 @@ from lionstudio.importers.team_files import import_team_files
 from lionstudio.recorders.team_files import change_file, read_again, read_each, read_file
 from lionstudio.services import teams
 from lionstudio.services.context import Context
-from lionstudio.services.team_list import list_last_messages
+from lionstudio.services.team_list import list_all_messages
 from tests.factories import NOW, start_run
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "teams"
@@ -60,13 +60,13 @@ def say(folder: Path, text: str, **more: str) -> None:
 
 def test_files_come_in_and_again_change_nothing(ctx: Context, folder: Path):
     first = bring_in(ctx, folder)
-    assert counts(first) == [3, 0, 0, 12, 0]
+    assert counts(first) == [3, 0, 0, 10, 0]
     assert [(Path(problem.where).name, problem.message) for problem in first.problems] == [
         ("old.json", "Its message 4 is not an object; only that message is left out.")
     ]
-    stored = (teams.list_teams(ctx), list_last_messages(ctx, ALPHA))
+    stored = (teams.list_teams(ctx), list_all_messages(ctx, ALPHA))
     assert counts(bring_in(ctx, folder)) == [0, 0, 3, 0, 0]
-    assert (teams.list_teams(ctx), list_last_messages(ctx, ALPHA)) == stored
+    assert (teams.list_teams(ctx), list_all_messages(ctx, ALPHA)) == stored
 
 
 def test_new_messages_of_a_known_team_come_in(ctx: Context, folder: Path):
@@ -80,7 +80,7 @@ def test_who_read_a_message_comes_in(ctx: Context, folder: Path):
     bring_in(ctx, folder)
     change_file(str(folder / f"{ALPHA}.json"), lambda file: with_reader(file, ["b7f41e4d1c03"], "dev2", at=NOW))
     assert counts(bring_in(ctx, folder)) == [0, 1, 2, 0, 1]
-    assert list_last_messages(ctx, ALPHA)[-1].read_by == ("dev2",)
+    assert list_all_messages(ctx, ALPHA)[-1].read_by == ("dev2",)
 
 
 def test_a_run_that_is_recorded_later_is_linked_then(ctx: Context, folder: Path):
@@ -120,9 +120,9 @@ def test_only_the_primary_files_take_members_away(ctx: Context, folder: Path, is
 def test_a_copy_of_a_file_under_another_id_is_a_team_of_its_own(ctx: Context, folder: Path):
     text = (folder / f"{ALPHA}.json").read_text()
     (folder / "copy.json").write_text(text.replace(ALPHA, "copy"))
-    assert counts(bring_in(ctx, folder)) == [4, 0, 0, 15, 0]
+    assert counts(bring_in(ctx, folder)) == [4, 0, 0, 13, 0]
     assert counts(bring_in(ctx, folder)) == [0, 0, 4, 0, 0]
-    assert [m.content for m in list_last_messages(ctx, "copy")] == [m.content for m in list_last_messages(ctx, ALPHA)]
+    assert [m.content for m in list_all_messages(ctx, "copy")] == [m.content for m in list_all_messages(ctx, ALPHA)]
 
 
 def test_bad_files_are_named_and_the_rest_comes_in(ctx: Context, folder: Path):
@@ -138,13 +138,13 @@ def test_a_team_that_went_through_the_database_is_the_same_in_a_new_file(ctx: Co
     file = read_file(str(folder / name))
     bring_in(ctx, folder)
     team = teams.get_team(ctx, file.team.id)
-    assert with_missing(new_team_file(team), list_last_messages(ctx, team.id), at=NOW).fields == file.fields
+    assert with_missing(new_team_file(team), list_all_messages(ctx, team.id), at=NOW).fields == file.fields
 
 
 def test_a_run_that_is_not_recorded_here_is_named_in_a_new_file(ctx: Context, folder: Path):
     say(folder, "from elsewhere", run="run-1")
     bring_in(ctx, folder)
-    (stored,) = [message for message in list_last_messages(ctx, ALPHA) if message.content == "from elsewhere"]
+    (stored,) = [message for message in list_all_messages(ctx, ALPHA) if message.content == "from elsewhere"]
     assert (stored.session_id, fields_of(stored)["session_id"]) == (None, "run-1")
     assert counts(bring_in(ctx, folder)) == [0, 0, 3, 0, 0]
 
@@ -155,7 +155,7 @@ def test_text_that_no_database_takes_is_the_same_in_a_new_file(ctx: Context, tmp
     path.write_text(json.dumps({"id": "t", "messages": [{**message, "read_by": {}, "summary": "\0"}]}))
     bring_in(ctx, tmp_path)
     assert counts(bring_in(ctx, tmp_path)) == [0, 0, 1, 0, 0]
-    (stored,) = list_last_messages(ctx, "t")
+    (stored,) = list_all_messages(ctx, "t")
     assert stored.content == "x\ufffdy"
     after = with_missing(new_team_file(teams.get_team(ctx, "t")), [stored], at=NOW)
     assert after.fields["messages"] == read_file(str(path)).fields["messages"]
@@ -165,21 +165,21 @@ def test_what_a_file_says_of_a_message_is_brought_up_to_date(ctx: Context, folde
     bring_in(ctx, folder)
     change_file(str(folder / f"{ALPHA}.json"), lambda file: with_reader(file, ["b7f41e4d1c03"], "dev2", at=NOW))
     bring_in(ctx, folder)
-    stored = list_last_messages(ctx, ALPHA)[-1]
+    stored = list_all_messages(ctx, ALPHA)[-1]
     assert stored.node_metadata == {"file": {"read_by": {"dev2": time_text(NOW)}}}
     teams.mark_read(ctx, [stored.id], "dev1")
-    assert fields_of(list_last_messages(ctx, ALPHA)[-1])["read_by"] == {"dev2": time_text(NOW), "dev1": ""}
+    assert fields_of(list_all_messages(ctx, ALPHA)[-1])["read_by"] == {"dev2": time_text(NOW), "dev1": ""}
 
 
 def test_another_copy_of_a_file_takes_nothing_away_from_a_message(ctx: Context, folder: Path, tmp_path: Path):
     bring_in(ctx, folder)
-    before = list_last_messages(ctx, "c0ffee12ab34")
+    before = list_all_messages(ctx, "c0ffee12ab34")
     poorer = tmp_path / "poorer"
     poorer.mkdir()
     text = (folder / "signals.json").read_text().replace('"done"', '"message"')
     (poorer / "signals.json").write_text(text)
     bring_in(ctx, poorer, is_primary=False)
-    assert list_last_messages(ctx, "c0ffee12ab34") == before
+    assert list_all_messages(ctx, "c0ffee12ab34") == before
 
 
 def test_numbers_that_json_does_not_have_keep_one_file_out_and_no_other(ctx: Context, folder: Path):
@@ -210,7 +210,7 @@ def test_a_file_that_is_written_between_reading_and_storing_leaves_nothing_older
     import_team_files(ctx, late(), read_again=read_again, actor="ana", is_primary=True)
     team = teams.get_team(ctx, ALPHA)
     assert (team.members, team.status) == (("lead", "dev1"), TeamStatus.ARCHIVED)
-    assert "meanwhile" in [message.content for message in list_last_messages(ctx, ALPHA)]
+    assert "meanwhile" in [message.content for message in list_all_messages(ctx, ALPHA)]
 
 
 def test_imports_and_senders_at_once_lose_nothing_and_end_with_what_the_file_says(
@@ -230,6 +230,6 @@ def test_imports_and_senders_at_once_lose_nothing_and_end_with_what_the_file_say
     assert {f"new{n}" for n in range(4)} <= set(file.team.members)
     stored = teams.get_team(ctx, ALPHA)
     assert stored.members == file.team.members
-    rows = list_last_messages(ctx, ALPHA)
+    rows = list_all_messages(ctx, ALPHA)
     assert {f"message {n}" for n in range(8)} <= {message.content for message in rows}
     assert with_missing(new_team_file(stored), rows, at=NOW).fields == file.fields

@@ -32,3 +32,22 @@ def test_a_page_takes_as_many_questions_as_a_row(ctx: Context, monkeypatch: pyte
         counts.append(len(asked))
     assert counts[:3] == counts[3:]
     assert (len(page.items), len(detail.runs), len(messages.items)) == (9, 9, 10)
+
+
+def test_a_message_to_several_members_is_sent_once_and_received_by_each(ctx: Context) -> None:
+    start_run(ctx, "run-1")
+    for team_id, behind in (("t1", ""), ("t2", "@t2")):  # the second one's file began as a copy of the first one's
+        teams.put_team(ctx, team_id, actor="ana", name=team_id, members=["ana", "bo", "cy"])
+        for id, recipient in (("m", "bo"), ("m:1", "cy"), ("m:12", "ana"), ("other:1", "bo"), ("m:x", "all")):
+            teams.add_message(
+                ctx, team_id, id=f"{id}{behind}", sender="ana", content="hi", recipient=recipient, session_id="run-1"
+            )
+        detail = team_pages.get_team_detail(ctx, team_id)
+        assert detail.listed.message_count == 3  # m, other:1 and m:x, of which the last two stand alone
+        assert {one.name: (one.sent, one.received) for one in detail.members} == {
+            "ana": (3, 1),
+            "bo": (0, 3),
+            "cy": (0, 2),
+        }
+        assert [run.messages for run in detail.runs] == [3]
+    assert [listed.message_count for listed in team_pages.page_teams(ctx).items] == [3, 3]

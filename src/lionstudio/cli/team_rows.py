@@ -7,6 +7,7 @@ from lionstudio.cli.command import Call
 from lionstudio.cli.output import Cell, Column, Console, many_lines, one_line
 from lionstudio.domain.phrases import count_of
 from lionstudio.domain.team import Team, TeamMessage, TeamStatus
+from lionstudio.domain.team_entries import by_message
 from lionstudio.recorders.teams import Inbox, Shown
 from lionstudio.services.team_list import ListedTeam
 
@@ -88,7 +89,7 @@ def print_team(call: Call, shown: Shown) -> None:
     )
     if shown.messages:
         call.out.say_data("")
-        call.out.table(MESSAGE_COLUMNS, [_message_row(message) for message in shown.messages])
+        call.out.table(MESSAGE_COLUMNS, [_message_row(rows) for rows in by_message(shown.messages)])
     elif not shown.message_count:
         call.out.say("Nobody has written yet: li team send TEAM TEXT")
 
@@ -149,6 +150,10 @@ def _team_row(listed: ListedTeam) -> tuple[str | Cell, ...]:
     )
 
 
-def _message_row(message: TeamMessage) -> tuple[str, ...]:
+def _message_row(rows: Sequence[TeamMessage]) -> tuple[str, ...]:
+    """One message, to however many members."""
+    message = rows[0]
     text = message.summary or message.content
-    return time_of(message.created_at), message.sender, message.recipient, text, ", ".join(message.read_by)
+    recipients = ", ".join(row.recipient for row in rows)
+    readers = ", ".join(dict.fromkeys(name for row in rows for name in row.read_by))
+    return time_of(message.created_at), message.sender, recipients, text, readers

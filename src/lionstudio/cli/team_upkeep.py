@@ -124,7 +124,7 @@ def export_teams(call: Call) -> int:
 
 
 def _export_one(call: Call, ctx: Context, folder: str, team: Team) -> tuple[str, bool]:
-    messages = team_list.list_last_messages(ctx, team.id)
+    messages = team_list.list_all_messages(ctx, team.id)
     found = team_files.find_file(folder, team.id)
     if found is None:
         file = with_missing(new_team_file(team), messages, at=time.time())
@@ -232,7 +232,7 @@ def _told_by(ctx: Context, change: Change, team_id: str) -> list[TeamMessage]:
         message = team_list.find_message(ctx, change.entity_id)
         return [message] if message is not None and message.team_id == team_id else []
     if change.topic is Topic.RELOAD or change.entity_id == team_id:
-        return team_list.list_last_messages(ctx, team_id)
+        return team_list.list_all_messages(ctx, team_id)
     return []
 
 

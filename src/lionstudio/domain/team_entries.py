@@ -104,6 +104,24 @@ def id_in_file(message: TeamMessage) -> str:
     return message.id.removesuffix(f"@{message.team_id}")
 
 
+def by_message(rows: Iterable[TeamMessage]) -> list[list[TeamMessage]]:
+    """The rows of each message of a team together: people count one to several members once."""
+    listed = list(rows)
+    known = {id_in_file(row) for row in listed}
+    found: dict[str, list[TeamMessage]] = {}
+    for row in listed:
+        id = id_in_file(row)
+        first, _, number = id.rpartition(":")
+        is_further = first in known and number.isascii() and number.isdecimal()
+        found.setdefault(first if is_further else id, []).append(row)
+    return list(found.values())
+
+
+def last_messages(rows: Iterable[TeamMessage], limit: int) -> list[TeamMessage]:
+    """The rows of the last messages of a team, where rows are in the order of time."""
+    return [row for message in by_message(rows)[-limit:] for row in message] if limit else []
+
+
 def readers_in(fields: Fields) -> tuple[str, ...]:
     """Who has read a message: the names in its map, or in the list that older files have."""
     readers = fields.get("read_by")

@@ -28,13 +28,17 @@ class MessageFilter(NamedTuple):
 
 
 class Written(NamedTuple):
-    """How many messages went from one name to another and were read by the same members; and when the last one did."""
+    """How many messages went from one name to another and were read by the same members; and when the last one did.
+
+    A message to several members is told to each of them, and sent once: with the first.
+    """
 
     sender: str
     recipient: str
     read_by: tuple[str, ...]
     times: int
     last_at: float
+    sent: int  # those of them that went to nobody else before
 
 
 class Member(NamedTuple):
@@ -54,9 +58,9 @@ def derive_members(team: Team, written: Iterable[Written]) -> tuple[Member, ...]
     sent, received, unread = Counter[str](), Counter[str](), Counter[str]()
     sent_to_all, read_of_all = Counter[str](), Counter[str]()
     last_at: dict[str, float] = {}
-    for sender, recipient, read_by, times, at in written:
+    for sender, recipient, read_by, times, at, once in written:
         names[sender] = None
-        sent[sender] += times
+        sent[sender] += once
         last_at[sender] = max(at, last_at.get(sender, at))
         if recipient == ALL_RECIPIENTS:
             sent_to_all[sender] += times

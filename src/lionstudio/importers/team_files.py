@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from lionstudio.domain.errors import Error, Invalid
+from lionstudio.domain.team_entries import by_message
 from lionstudio.domain.team_files import TeamFile, problems_in
 from lionstudio.importers.report import ImportReport, Problem
 from lionstudio.services.context import Context
@@ -51,7 +52,7 @@ def import_team_files(
 
 def _rehearse(ctx: Context | None, told: TeamTold, *, actor: str) -> Merged:
     if ctx is None:
-        return Merged(team_added=True, messages_added=len({message.id for message in told.messages}))
+        return Merged(team_added=True, messages_added=len(by_message(told.messages)))
     return merge_team(ctx, told, actor=actor, dry_run=True)
 
 

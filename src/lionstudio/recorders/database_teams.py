@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from lionstudio.domain.team import ALL_RECIPIENTS, Team, TeamMessage, TeamStatus
+from lionstudio.domain.team import Team, TeamMessage, TeamStatus, summarise
+from lionstudio.domain.team_entries import new_fields, rows_of
 from lionstudio.recorders.teams import (
     Inbox,
     Places,
@@ -15,7 +16,7 @@ from lionstudio.recorders.teams import (
     require_recipients,
 )
 from lionstudio.services import team_list, teams
-from lionstudio.services.context import Context
+from lionstudio.services.context import Context, new_id
 from lionstudio.services.team_list import ListedTeam
 from lionstudio.services.team_names import create_team
 
@@ -48,13 +49,17 @@ class DatabaseTeams:
         """Say something to members of a team; raises TeamNotFound, and InvalidRequest for who is no member."""
         ctx, team = self._find(typed)
         require_recipients(team, post)
-        recipients = [ALL_RECIPIENTS] if ALL_RECIPIENTS in post.recipients else list(dict.fromkeys(post.recipients))
+        draft = TeamMessage(new_id(), team.id, ctx.now(), post.sender, post.content, summary=summarise(post.content))
+        # The rows that its file would bring in, so that an export makes one message of them again.
+        fields = new_fields(draft, post.recipients)
+        rows = rows_of(fields, team_id=team.id, message_id=draft.id, written_at=draft.created_at)
         return team, [
             teams.add_message(
-                ctx, team.id, sender=post.sender, content=post.content, recipient=name, session_id=post.session_id
+                ctx, team.id, id=row.id, sender=row.sender, content=row.content, recipient=row.recipient,
+                created_at=row.created_at, session_id=post.session_id, node_metadata=row.node_metadata,
             )
-            for name in recipients
-        ]
+            for row in rows
+        ]  # fmt: skip
 
     def receive(self, typed: str, member: str, *, everything: bool, peek: bool, limit: int) -> Inbox:
         """What is there for a member, which then counts as read unless it is a peek."""

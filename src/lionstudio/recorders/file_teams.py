@@ -11,6 +11,7 @@ from functools import partial
 
 from lionstudio.domain.errors import AlreadyExists, Conflict, Error, Invalid, InvalidContent, NoDatabaseYet, Unavailable
 from lionstudio.domain.team import Team, TeamMessage, TeamStatus, choose_meant, require_team_move
+from lionstudio.domain.team_entries import by_message, last_messages
 from lionstudio.domain.team_files import (
     TeamFile,
     messages_in,
@@ -71,7 +72,7 @@ class FileTeams:
         for found in self._read_all():
             messages = self._bring_in(found)
             last_at = max((message.created_at for message in messages), default=None)
-            rows[found.file.team.id] = ListedTeam(found.file.team, len(messages), last_at)
+            rows[found.file.team.id] = ListedTeam(found.file.team, len(by_message(messages)), last_at)
         ctx = self._database(needed=not rows)
         for listed in list_with_counts(ctx) if ctx else []:
             known = rows.setdefault(listed.team.id, listed)
@@ -84,7 +85,7 @@ class FileTeams:
         found = self._find(typed)
         messages = self._bring_in(found)
         team = self._with_status(found.file)
-        return Shown(team, len(messages), messages[-limit:] if limit else [], found.path)
+        return Shown(team, len(by_message(messages)), last_messages(messages, limit), found.path)
 
     def send(self, typed: str, post: Post) -> tuple[Team, Sequence[TeamMessage]]:
         """Say something to members of a team; raises TeamNotFound, and InvalidRequest for who is no member."""
@@ -191,9 +192,9 @@ class FileTeams:
             return files[team.id]
         if ctx is None or team is None:
             raise self._not_found(typed, ctx)
-        from lionstudio.services.team_list import list_last_messages
+        from lionstudio.services.team_list import list_all_messages
 
-        file = with_missing(new_team_file(team), list_last_messages(ctx, team.id), at=time.time())
+        file = with_missing(new_team_file(team), list_all_messages(ctx, team.id), at=time.time())
         return team_files.Found("", file)
 
     def _only_stored(self, ctx: Context | None, typed: str, files: Collection[str]) -> Iterator[Team]:

@@ -18,7 +18,7 @@ from lionstudio.services import health, sessions
 from lionstudio.services.context import Context
 from lionstudio.services.health import look_at_process
 from lionstudio.services.naming import name_in, names_in
-from lionstudio.store import audit, branches, processes, progressions, shows, teams, usage
+from lionstudio.store import audit, branches, processes, progressions, shows, team_counts, usage
 from lionstudio.store import sessions as session_rows
 from lionstudio.store.shows import PlayWithTopic
 from lionstudio.store.transaction import Tx
@@ -133,7 +133,7 @@ def get_detail(ctx: Context, session_id: str) -> SessionDetail:
             parent=parent,
             children=children,
             names={other.id: name_in(tx, other) for other in (parent, *children) if other is not None},
-            team_messages=teams.count_messages_of_session(tx, session_id),
+            team_messages=team_counts.count_of_session(tx, session_id),
             history=tuple(audit.list_transitions(tx, "session", session_id)),
             events=tuple(audit.list_events(tx, target_id=session_id, before=None, limit=EVENTS_SHOWN)),
         )

@@ -1,19 +1,21 @@
 """Finding the team that is meant, and reading what a list of teams or a watcher needs."""
 
+import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from lionstudio.domain.errors import TeamNotFound
 from lionstudio.domain.team import SHOWN_CHOICES, Team, TeamMessage, TeamStatus, choose_meant
+from lionstudio.domain.team_entries import last_messages
 from lionstudio.services.context import Context
-from lionstudio.store import changes, teams
+from lionstudio.store import changes, team_counts, teams
 
 EVERY = 2**62
 NAMES_LOOKED_AT = 500  # of the newest teams, for one that was mistyped
 
 
 class ListedTeam(NamedTuple):
-    """A team as a list shows it. A message to several members counts once for each."""
+    """A team as a list shows it. A message to several members counts once."""
 
     team: Team
     message_count: int
@@ -58,7 +60,7 @@ def no_team(typed: str, names: Iterable[str]) -> TeamNotFound:
 def list_with_counts(ctx: Context) -> list[ListedTeam]:
     """Every team, newest first, with how much was written in it."""
     with ctx.db.read() as tx:
-        counts = teams.count_messages(tx)
+        counts = team_counts.count_in_all(tx)
         found = teams.list_newest(tx, status=None, before=None, limit=EVERY)
     return [ListedTeam(team, *counts.get(team.id, (0, None))) for team in found]
 
@@ -67,15 +69,20 @@ def get_listed(ctx: Context, team_id: str) -> ListedTeam | None:
     """One team with how much was written in it."""
     with ctx.db.read() as tx:
         team = teams.find(tx, team_id)
-        return None if team is None else ListedTeam(team, *teams.count_messages_of(tx, team_id))
+        return None if team is None else ListedTeam(team, *team_counts.count_in_one(tx, team_id))
 
 
-def list_last_messages(
-    ctx: Context, team_id: str, *, member: str | None = None, limit: int | None = None
-) -> list[TeamMessage]:
-    """The last messages of a team, or of those for one member, oldest first; all of them without a limit."""
+def list_all_messages(ctx: Context, team_id: str) -> list[TeamMessage]:
+    """Every message of a team, oldest first; one to several members for each of them."""
     with ctx.db.read() as tx:
-        return teams.list_last_messages(tx, team_id, member=member, limit=EVERY if limit is None else limit)
+        return teams.list_messages_since(tx, team_id, -math.inf)
+
+
+def list_last_messages(ctx: Context, team_id: str, *, limit: int) -> list[TeamMessage]:
+    """The last messages of a team, oldest first; one to several members for each of them, and counted once."""
+    with ctx.db.read() as tx:
+        since = team_counts.find_nth_last(tx, team_id, limit) if limit else math.inf
+        return last_messages(teams.list_messages_since(tx, team_id, -math.inf if since is None else since), limit)
 
 
 def begin_watch(ctx: Context, team_id: str) -> tuple[int, set[str]]:

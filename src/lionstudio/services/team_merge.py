@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from lionstudio.domain.change import Topic
 from lionstudio.domain.team import Team, TeamMessage
-from lionstudio.domain.team_entries import FILE, LACKS, copied_id, with_run
+from lionstudio.domain.team_entries import FILE, LACKS, by_message, copied_id, with_run
 from lionstudio.domain.team_files import TeamFile, messages_in
 from lionstudio.services.context import Context, again_if_undone
 from lionstudio.store import teams
@@ -59,7 +59,7 @@ class _Difference(NamedTuple):
 
     def counts(self) -> Merged:
         is_changed = self.before is not None and bool(self.before != self.after or self.added or self.changed)
-        return Merged(self.before is None, is_changed, len(self.added), len(self.changed))
+        return Merged(self.before is None, is_changed, len(by_message(self.added)), len(by_message(self.changed)))
 
 
 def told_by(file: TeamFile, *, is_primary: bool = True) -> TeamTold:

@@ -18,7 +18,7 @@ from lionstudio.services.context import Context
 from lionstudio.services.naming import names_in
 from lionstudio.services.runs import SessionSummary
 from lionstudio.services.team_list import ListedTeam, find_meant, list_names, no_team
-from lionstudio.store import audit, team_pages, teams
+from lionstudio.store import audit, team_counts, team_pages, teams
 from lionstudio.store import sessions as session_rows
 from lionstudio.store.transaction import Tx
 
@@ -68,7 +68,7 @@ def page_teams(ctx: Context, *, status: str | None = None, cursor: str | None = 
     before = None if cursor is None else decode_cursor(cursor)[1:]
     with ctx.db.read() as tx:
         found = teams.list_newest(tx, status=wanted, before=before, limit=limit + 1)
-        counts = team_pages.count_messages_in(tx, [team.id for team in found])
+        counts = team_counts.count_in(tx, [team.id for team in found])
     items = tuple(ListedTeam(team, *counts.get(team.id, (0, None))) for team in found[:limit])
     last = items[-1].team if len(found) > limit else None
     return TeamPage(items, None if last is None else Cursor(0, last.created_at, last.id).encode())
@@ -86,9 +86,9 @@ def get_team_detail(ctx: Context, typed: str) -> TeamDetail:
     """One team in full, by its id or name; raises TeamNotFound or Ambiguous."""
     team = get_meant(ctx, typed)
     with ctx.db.read() as tx:
-        count, last_at = teams.count_messages_of(tx, team.id)
+        count, last_at = team_counts.count_in_one(tx, team.id)
         written = team_pages.list_written(tx, team.id)
-        by_run = team_pages.count_by_run(tx, team.id)
+        by_run = team_counts.count_by_run(tx, team.id)
         linked = teams.list_runs(tx, team.id, limit=RUNS_SHOWN)
         history = audit.list_transitions(tx, "team", team.id)
     return TeamDetail(

@@ -10,7 +10,7 @@ from lionstudio.domain.team import Team, TeamStatus
 from lionstudio.services.admin import keep_history, record_event
 from lionstudio.services.context import Context
 from lionstudio.services.team_list import ListedTeam
-from lionstudio.store import teams
+from lionstudio.store import team_counts, teams
 
 DAY = 24 * 3600.0
 IDS_IN_EVENT = 1_000  # more would make the event hard to read; the history of each team says that it is gone
@@ -30,7 +30,7 @@ def plan_team_prune(ctx: Context, *, keep_days: float) -> TeamPrunePlan:
         raise InvalidRequest("How many days to keep must be 0 or more.")
     untouched_since = ctx.now() - keep_days * DAY
     with ctx.db.read() as tx:
-        counts = teams.count_messages(tx)
+        counts = team_counts.count_in_all(tx)
         old = teams.list_archived(tx, before=untouched_since)
     return TeamPrunePlan(
         keep_days, untouched_since, [ListedTeam(team, *counts.get(team.id, (0, None))) for team in old]

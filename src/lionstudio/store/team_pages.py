@@ -7,6 +7,7 @@ from lionstudio.domain.team import TeamMessage
 from lionstudio.domain.team_list import MessageFilter, Written
 from lionstudio.store.encoding import IDS, ids_in, json_in, json_out
 from lionstudio.store.pages import Key
+from lionstudio.store.team_counts import IS_FIRST
 from lionstudio.store.teams import IS_FOR_MEMBER, SELECT_MESSAGE, to_message
 from lionstudio.store.texts import text_in
 from lionstudio.store.transaction import Tx
@@ -55,16 +56,11 @@ def _conditions(wanted: MessageFilter) -> tuple[list[str], dict[str, Any]]:
     return conditions, params
 
 
-LIST_WRITTEN = """
-    SELECT sender, recipient, CAST(read_by AS TEXT), count(*), max(created_at)
-      FROM team_messages WHERE team_id = :team_id
-     GROUP BY sender, recipient, CAST(read_by AS TEXT)
-"""
-COUNT_IN = f"SELECT team_id, count(*), max(created_at) FROM team_messages WHERE team_id IN {IDS} GROUP BY team_id"
-COUNT_BY_RUN = """
-    SELECT session_id, count(*) FROM team_messages
-     WHERE team_id = :team_id AND session_id IS NOT NULL
-     GROUP BY session_id
+LIST_WRITTEN = f"""
+    SELECT message.sender, message.recipient, CAST(message.read_by AS TEXT), count(*), max(message.created_at),
+           count(*) FILTER (WHERE {IS_FIRST})
+      FROM team_messages AS message WHERE message.team_id = :team_id
+     GROUP BY message.sender, message.recipient, CAST(message.read_by AS TEXT)
 """
 FIND_NAME = "SELECT 1 FROM team_messages WHERE team_id = :team_id AND (sender = :name OR recipient = :name) LIMIT 1"
 LIST_NAMES_OF = f"SELECT id, name FROM teams WHERE id IN {IDS}"
@@ -73,17 +69,7 @@ LIST_NAMES_OF = f"SELECT id, name FROM teams WHERE id IN {IDS}"
 def list_written(tx: Tx, team_id: str) -> list[Written]:
     """Who wrote how much to whom in a team."""
     rows = tx.all(LIST_WRITTEN, team_id=team_id)
-    return [Written(row[0], row[1], tuple(json_out(row[2])), row[3], row[4]) for row in rows]
-
-
-def count_messages_in(tx: Tx, team_ids: Iterable[str]) -> dict[str, tuple[int, float]]:
-    """How many messages each of these teams has that has any, and when the last one was written."""
-    return {row[0]: (row[1], row[2]) for row in tx.all(COUNT_IN, ids=ids_in(team_ids))}
-
-
-def count_by_run(tx: Tx, team_id: str) -> dict[str, int]:
-    """How many messages each session wrote to a team that wrote any."""
-    return dict(tx.all(COUNT_BY_RUN, team_id=team_id))
+    return [Written(row[0], row[1], tuple(json_out(row[2])), *row[3:]) for row in rows]
 
 
 def has_name(tx: Tx, team_id: str, name: str) -> bool:

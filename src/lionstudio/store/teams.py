@@ -62,8 +62,6 @@ def list_newest(tx: Tx, *, status: TeamStatus | None, before: pages.Key | None, 
 LIST_BY_PREFIX = SELECT_TEAM + "WHERE substr(id, 1, :length) = :prefix ORDER BY created_at DESC, id DESC LIMIT :limit"
 LIST_NAMES = "SELECT id, name FROM teams ORDER BY created_at DESC, id DESC LIMIT :limit"
 LIST_ARCHIVED = SELECT_TEAM + "WHERE status = 'archived' AND updated_at < :before ORDER BY updated_at, id"
-COUNT_MESSAGES = "SELECT team_id, COUNT(*), MAX(created_at) FROM team_messages GROUP BY team_id"
-COUNT_MESSAGES_OF = "SELECT COUNT(*), MAX(created_at) FROM team_messages WHERE team_id = :team_id"
 
 
 def list_by_prefix(tx: Tx, prefix: str, *, limit: int) -> list[Team]:
@@ -80,17 +78,6 @@ def list_names(tx: Tx, *, limit: int) -> list[tuple[str, str]]:
 def list_archived(tx: Tx, *, before: float) -> list[Team]:
     """Archived teams that nothing happened to since, oldest first."""
     return [_team(row) for row in tx.all(LIST_ARCHIVED, before=before)]
-
-
-def count_messages(tx: Tx) -> dict[str, tuple[int, float]]:
-    """How many messages each team has that has any, and when the last one was written."""
-    return {team_id: (count, last_at) for team_id, count, last_at in tx.all(COUNT_MESSAGES)}
-
-
-def count_messages_of(tx: Tx, team_id: str) -> tuple[int, float | None]:
-    """How many messages one team has, and when the last one was written."""
-    ((count, last_at),) = tx.all(COUNT_MESSAGES_OF, team_id=team_id)
-    return count, last_at
 
 
 def team_as_stored(team: Team) -> Team:
@@ -169,11 +156,10 @@ IS_FOR_MEMBER = f"""
 """
 FOR_MEMBER = f"AND {IS_FOR_MEMBER}"
 FROM_THE_FIRST = (-1e300, "")
-LIST_LAST_MESSAGES = f"""
+LIST_MESSAGES_SINCE = f"""
     {SELECT_MESSAGE}
-     WHERE message.team_id = :team_id {{condition}}
-     ORDER BY message.created_at DESC, message.id DESC
-     LIMIT :limit
+     WHERE message.team_id = :team_id AND message.created_at >= :since
+     ORDER BY message.created_at, message.id
 """
 LIST_MARKS = "SELECT id, read_by, session_id, node_metadata FROM team_messages WHERE team_id = :team_id"
 RUNS_OF_TEAM = """
@@ -209,11 +195,9 @@ def list_messages(
     return [to_message(row) for row in rows]
 
 
-def list_last_messages(tx: Tx, team_id: str, *, member: str | None = None, limit: int) -> list[TeamMessage]:
-    """The last messages of a team, or of those for one member, oldest first."""
-    sql = LIST_LAST_MESSAGES.format(condition="" if member is None else FOR_MEMBER)
-    params = {} if member is None else {"member": text_in(member)}
-    return [to_message(row) for row in reversed(tx.all(sql, team_id=team_id, limit=limit, **params))]
+def list_messages_since(tx: Tx, team_id: str, since: float) -> list[TeamMessage]:
+    """A team's messages from then on, oldest first."""
+    return [to_message(row) for row in tx.all(LIST_MESSAGES_SINCE, team_id=team_id, since=since)]
 
 
 class Marks(NamedTuple):
@@ -230,11 +214,6 @@ def list_marks(tx: Tx, team_id: str) -> dict[str, Marks]:
         id: Marks(tuple(json_out(read_by)) if read_by != "[]" else (), session_id, json_out(metadata))
         for id, read_by, session_id, metadata in tx.all(LIST_MARKS, team_id=team_id)
     }
-
-
-def count_messages_of_session(tx: Tx, session_id: str) -> int:
-    """How many messages a run wrote to its teams."""
-    return int(tx.value("SELECT count(*) FROM team_messages WHERE session_id = :session_id", session_id=session_id))
 
 
 def list_runs(tx: Tx, team_id: str, *, limit: int) -> "list[Session]":

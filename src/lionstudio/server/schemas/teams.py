@@ -24,7 +24,7 @@ class Order(StrEnum):
 
 
 class TeamRow(BaseModel):
-    """A team as lists show it. A message to several members counts once for each."""
+    """A team as lists show it. A message to several members counts once."""
 
     id: str
     name: str
