@@ -120,6 +120,25 @@ class TestToken:
         assert "secret" not in cookie
         assert guarded.get(READY).status_code == 200  # the client keeps it
 
+    @pytest.mark.parametrize(
+        "others",
+        [
+            'x={"a": 1}; {}',
+            "a=b c; {}",
+            "name=Jos\u00e9; {}",
+            "pref=a,b[c]; {}; z",
+            "lionstudio=bad; {}",
+            "{};lionstudio=bad",
+        ],
+    )
+    def test_the_cookies_of_others_do_not_log_anybody_out(self, guarded: TestClient, others: str) -> None:
+        answer = guarded.post("/login", data={"token": "secret"}, follow_redirects=False)
+        ours = answer.headers["set-cookie"].partition(";")[0]
+        guarded.cookies.clear()
+        cookies = others.replace("{}", ours).encode()
+        assert guarded.get(READY, headers={"Cookie": cookies}).status_code == 200
+        assert guarded.get(READY, headers={"Cookie": cookies.replace(ours.encode(), b"")}).status_code == 401
+
     def test_a_wrong_token_is_not_let_in_and_not_for_ever(self, guarded: TestClient) -> None:
         codes = [guarded.post("/login", data={"token": f"wrong{n}"}).status_code for n in range(12)]
         assert codes == [401] * 10 + [429] * 2
