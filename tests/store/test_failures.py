@@ -3,6 +3,8 @@
 import os
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -78,6 +80,35 @@ def test_a_busy_write_leaves_no_file_open(
             pass
     assert len(os.listdir("/proc/self/fd")) == before
     turn.close()
+
+
+def test_who_stands_in_line_gives_up_as_soon_as_who_waits_for_the_file(
+    file_db: Database, sqlite_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite_turn, "BUSY_SECONDS", 0.5)
+    turn = WriteTurn(str(sqlite_path))
+    assert turn.take(patience=0.0)
+    outcomes: list[tuple[str, float]] = []
+
+    def write() -> None:
+        began = time.monotonic()
+        try:
+            with file_db.write():
+                outcomes.append(("stored", 0.0))
+        except DatabaseBusy as error:
+            outcomes.append((error.message, time.monotonic() - began))
+
+    writers = [threading.Thread(target=write) for _ in range(8)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    turn.close()
+    assert {message for message, _ in outcomes} == {f"The database {sqlite_path} was busy for more than 0 s."}
+    assert max(waited for _, waited in outcomes) < 2 * 0.5  # one after the other they would need eight times as long
+    with file_db.write() as tx:  # nobody who gave up has kept the turn
+        tx.run(INSERT, key="after", value="all")
+    assert the_turn_is_free(sqlite_path)
 
 
 def test_a_backup_before_an_upgrade_is_its_owners_and_overwrites_nothing(file_db: Database, tmp_path: Path) -> None:

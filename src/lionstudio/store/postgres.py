@@ -152,7 +152,7 @@ class PostgresConnection:
     def begin_read(self) -> None:
         self._begin(b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
 
-    def begin_write(self) -> None:
+    def begin_write(self, *, waited: float = 0.0) -> None:  # many write at once, and nobody waits
         if self._schema is None:
             self._begin(b"BEGIN")
             return

@@ -112,13 +112,16 @@ class SqliteConnection:
         self._require_file()
         self._execute("BEGIN")
 
-    def begin_write(self) -> None:
+    def begin_write(self, *, waited: float = 0.0) -> None:
+        began = time.monotonic() - waited
         self._require_file()
         if self._is_read_only:  # SQLite would say so at the first change only
             self._refuse()
-        self._take_turn()
+        self._take_turn(waited=waited)
         try:
-            self._execute("BEGIN IMMEDIATE")
+            # One patience for all that is waited for: the line of this process, the turn, and the file.
+            with self.patience(sqlite_turn.BUSY_SECONDS - (time.monotonic() - began)):
+                self._execute("BEGIN IMMEDIATE")
         except BaseException:
             self._pass_turn()
             raise
@@ -229,8 +232,8 @@ class SqliteConnection:
         self.all(f"PRAGMA cache_size = -{BULK_CACHE}; PRAGMA wal_autocheckpoint = 0", {})
         self._bulk = True
 
-    def _take_turn(self) -> None:
-        if self._turn is not None and not self._turn.take(patience=sqlite_turn.BUSY_SECONDS):
+    def _take_turn(self, *, waited: float = 0.0) -> None:
+        if self._turn is not None and not self._turn.take(patience=sqlite_turn.BUSY_SECONDS - waited):
             raise busy(self._path)
 
     def _pass_turn(self) -> None:

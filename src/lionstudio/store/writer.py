@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import deque
 from contextlib import suppress
 
+from lionstudio.store import sqlite_turn
 from lionstudio.store.transaction import ConnectionLost, Tx
 
 TYPE_CHECKING = False  # not from `typing`: loading that takes as long as starting Python
@@ -50,10 +52,10 @@ class Writer:
         self._holder: int | None = None
 
     def __enter__(self) -> Tx:
-        self._take_turn()
+        waited = self._take_turn(patience=sqlite_turn.BUSY_SECONDS)
         try:
             if self._group is None:
-                connection = self._begin()
+                connection = self._begin(waited)
                 self._group = _Group()
             else:
                 connection = self._open()
@@ -135,17 +137,17 @@ class Writer:
         else:
             group.finish()
 
-    def _begin(self) -> Connection:
+    def _begin(self, waited: float) -> Connection:
         """Begin on the kept connection, or on a new one if that has died since (a server that was restarted)."""
         kept = self._connection
         if kept is not None:
             try:
-                kept.begin_write()
+                kept.begin_write(waited=waited)
                 return kept
             except ConnectionLost:
                 self._drop()
         connection = self._open()
-        connection.begin_write()
+        connection.begin_write(waited=waited)
         return connection
 
     def _open(self) -> Connection:
@@ -167,7 +169,8 @@ class Writer:
         if connection is not None:
             connection.close()
 
-    def _take_turn(self) -> None:
+    def _take_turn(self, *, patience: float | None = None) -> float:
+        """Wait in line, and say for how long; raises DatabaseBusy when that was more than `patience`."""
         me = threading.get_ident()
         if self._holder == me:
             raise RuntimeError("A write inside a write would wait for itself; pass the transaction on instead.")
@@ -175,12 +178,14 @@ class Writer:
             if not self._taken:
                 self._taken = True
                 self._holder = me
-                return
+                return 0.0
             turn = threading.Lock()
             turn.acquire()
             self._queue.append(turn)
+        began = time.monotonic()
         try:
-            turn.acquire()
+            if not turn.acquire(timeout=-1 if patience is None else patience):
+                self._leave_line(turn)
         except BaseException as error:  # Ctrl-C while waiting
             with self._mutex:
                 if turn in self._queue:
@@ -189,6 +194,16 @@ class Writer:
             self._abandon(error)
             raise
         self._holder = me
+        return time.monotonic() - began
+
+    def _leave_line(self, turn: threading.Lock) -> None:
+        """Wait no longer; raises DatabaseBusy, unless the turn came in this very moment."""
+        with self._mutex:
+            if turn not in self._queue:
+                return
+        from lionstudio.store.sqlite_errors import busy  # only when something is wrong
+
+        raise busy(self._dialect.location)
 
     def _pass_turn(self) -> None:
         self._holder = None
