@@ -1,12 +1,12 @@
 """Files that are sent while they are read, and broken off cleanly when the reader goes away or something goes wrong."""
 
-import asyncio
 import logging
 
 from fastapi.responses import StreamingResponse
-from starlette.types import Message, Send
+from starlette.types import Receive, Scope, Send
 
 from lionstudio.domain.errors import Error
+from lionstudio.server.live import PATIENCE, cut
 from lionstudio.services.export_stream import Export
 
 STUCK_AFTER = 600.0  # seconds in which a reader takes nothing at all; people pause downloads
@@ -28,17 +28,13 @@ class Download(StreamingResponse):
             headers["Content-Length"] = str(export.size)
         super().__init__(export.pieces, headers=headers, media_type=export.media_type)
 
-    async def stream_response(self, send: Send) -> None:
-        async def send_in_time(message: Message) -> None:
-            async with asyncio.timeout(STUCK_AFTER):
-                await send(message)
-
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope[PATIENCE] = STUCK_AFTER
         try:
-            await super().stream_response(send_in_time)
-        except (Error, TimeoutError) as error:
+            await super().__call__(scope, receive, send)
+        except Error as error:
             # Without the last piece the line is cut, so that nobody takes a part for the whole.
-            logger.warning(
-                "the export %s broke off: %s", self._export.file_name, str(error) or "its reader took nothing"
-            )
+            logger.warning("the export %s broke off: %s", self._export.file_name, error)
+            await cut(scope)
         finally:
             self._export.pieces.close()

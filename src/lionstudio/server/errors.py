@@ -51,6 +51,7 @@ TOLD: Mapping[str, Told] = {
     "not_found": Told(404, "There is nothing at this address.", "Every address is in /api/openapi.json."),
     "method_not_allowed": Told(405, "This cannot be done at this address.", "Every address is in /api/openapi.json."),
     "body_too_slow": Told(408, f"Nothing came for {BODY_SECONDS:.0f} seconds.", "Send the request again."),
+    "head_too_slow": Told(408, "The head of the request did not come in time.", "Send the request again."),
     "body_too_large": Told(
         413,
         f"A body may have {BODY_LIMIT // (1024 * 1024)} MiB at most.",
@@ -59,6 +60,12 @@ TOLD: Mapping[str, Told] = {
     "unsupported_media_type": Told(
         415, "The body is not said to be JSON.", "Send the header Content-Type: application/json."
     ),
+    "head_too_large": Told(
+        431, "The address and the headers of a request are too long.", "Send fewer headers, or a shorter address."
+    ),
+    "too_many_requests": Told(
+        503, "As many requests are answered as this server allows.", "Close other tabs or clients, then try again."
+    ),
     "invalid_json": Told(
         422,
         "The body is not JSON that can be read.",
@@ -66,7 +73,8 @@ TOLD: Mapping[str, Told] = {
     ),
     "internal_error": Told(500, "Something went wrong inside the server.", "Its log says what; please report it."),
 }
-BREAKS_OFF = frozenset({"body_too_slow", "body_too_large"})  # the rest of the body is not read
+# The rest of the request is not read.
+BREAKS_OFF = frozenset({"body_too_slow", "body_too_large", "head_too_slow", "head_too_large", "too_many_requests"})
 
 
 class Refusal(BaseModel):

@@ -13,7 +13,7 @@ from contextlib import aclosing, contextmanager, suppress
 
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from lionstudio.domain.change import Change
 from lionstudio.domain.errors import Error, Unavailable
@@ -28,6 +28,7 @@ LOOKS_APART = 0.01  # seconds: the first of many commits is told at once, the ot
 TRY_AGAIN_AFTER = 1.0  # seconds, when the feed could not be read
 
 ABORT = "lionstudio.abort"  # where a request has what breaks its line off
+PATIENCE = "lionstudio.patience"  # where it may have another time than STUCK_AFTER
 
 logger = logging.getLogger("lionstudio.server")
 
@@ -174,7 +175,7 @@ BEAT = b": beat\n\n"
 
 
 class EventStream(StreamingResponse):
-    """A stream of events. A reader that takes nothing at all for a while is let go."""
+    """A stream of events."""
 
     media_type = "text/event-stream"
 
@@ -184,24 +185,18 @@ class EventStream(StreamingResponse):
         super().__init__(events, headers=headers)
 
     async def stream_response(self, send: Send) -> None:
-        async def send_in_time(message: Message) -> None:
-            async with asyncio.timeout(STUCK_AFTER):
-                await send(message)
-
         async with aclosing(self._events):  # what it holds is given back at once, not when it is collected
-            await super().stream_response(send_in_time)
+            await super().stream_response(send)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             await super().__call__(scope, receive, send)
-        except TimeoutError:
-            await _cut(scope)
         except Error as error:  # its reader comes back, and is told then
             logger.warning("a stream was broken off: %s", error)
-            await _cut(scope)
+            await cut(scope)
 
 
-async def _cut(scope: Scope) -> None:
+async def cut(scope: Scope) -> None:
     """Break the line off. Closed in good order, it would stay open until its reader has taken what waits for it."""
     abort: Callable[[], None] = scope.get(ABORT, lambda: None)
     abort()

@@ -7,16 +7,14 @@ from collections.abc import Callable
 
 import uvicorn
 from fastapi import FastAPI
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from lionstudio.domain.errors import InvalidRequest, Unavailable
+from lionstudio.server.connection import Connection
 from lionstudio.server.guard import Door, is_loopback
-from lionstudio.server.live import ABORT
 
 PORT = 8765
 PORTS_TRIED = 20
 BACKLOG = 1_024
-CONNECTIONS = 2_000
 SHUTDOWN_SECONDS = 3
 STUCK_SECONDS = 1.5  # of them, in which a reader must take something
 
@@ -27,9 +25,11 @@ class NoPort(Unavailable):
     code = "no_port"
 
 
-def require_door(host: str, names: frozenset[str], token: str | None) -> Door:
-    """The door to open; raises InvalidRequest when it would be open to everybody."""
-    if not is_loopback(host) and token is None:
+def require_door(host: str, names: frozenset[str], token: str | None, *, token_from: str = "LIONAGI_TOKEN") -> Door:
+    """The door to open; raises InvalidRequest when it would be open to everybody, or to who guesses."""
+    if token is not None:
+        require_token(token, source=token_from)
+    elif not is_loopback(host):
         raise InvalidRequest(
             f"On {host} others can reach the studio, so it needs a token.",
             hint="Set LIONAGI_TOKEN, or give --token-file FILE. Without --host only this machine can reach it.",
@@ -66,14 +66,6 @@ def _bind(family: int, host: str, port: int) -> socket.socket:
     return sock
 
 
-class _Line(HttpToolsProtocol):
-    """A connection that whoever answers on it may break off."""
-
-    def on_message_begin(self) -> None:
-        super().on_message_begin()
-        self.scope[ABORT] = self.transport.abort  # type: ignore[literal-required]  # ours alone
-
-
 class StudioServer(uvicorn.Server):
     """Serves one application on one socket until a signal, or `stop`, says otherwise."""
 
@@ -82,13 +74,12 @@ class StudioServer(uvicorn.Server):
             uvicorn.Config(
                 app,
                 loop="uvloop",
-                http=_Line,
+                http=Connection,
                 ws="none",
                 lifespan="on",
                 log_level="warning",
                 access_log=False,
                 server_header=False,
-                limit_concurrency=CONNECTIONS,
                 timeout_graceful_shutdown=SHUTDOWN_SECONDS,
             )
         )
@@ -119,5 +110,5 @@ class StudioServer(uvicorn.Server):
     def _cut_stuck(self) -> None:
         """Break off the lines of readers that take nothing: they would keep the server from its end."""
         for connection in list(self.server_state.connections):
-            if isinstance(connection, _Line) and (connection.flow.write_paused or connection.transport.is_closing()):
+            if isinstance(connection, Connection) and connection.is_stuck:
                 connection.transport.abort()
