@@ -3,25 +3,30 @@
 import socket
 
 from lionstudio.cli.command import Call, WrongUsage
-from lionstudio.domain.errors import InvalidRequest
 
-TOKEN_LENGTH = 16  # characters; a shorter one could be guessed
+EVERY_ADDRESS = frozenset({"0.0.0.0", "::"})
+TOKEN_FILE_LIMIT = 64 * 1024  # bytes; more is some other file
 
 
 def studio(call: Call) -> None:
     """Serve until a signal says otherwise."""
     from lionstudio.server.app import create_app  # half a second, so only here
+    from lionstudio.server.guard import require_token
     from lionstudio.server.serving import StudioServer, listen, require_door
 
     args, out = call.args, call.out
     if not 0 <= args.port < 65_536:
         raise WrongUsage(f"{args.port} is not a port.", hint="Use a number from 1 to 65535, or 0 for any.")
     token = _read_token(args.token_file) if args.token_file else call.settings.token
-    door = require_door(args.host, frozenset(name.lower() for name in args.allow_host or ()), token)
+    if token is not None:
+        require_token(token, source=args.token_file or "LIONAGI_TOKEN")
+    host = args.host.lower()
+    name = _name(host)
+    door = require_door(host, frozenset(known.lower() for known in (name, *(args.allow_host or ()))), token)
     call.ctx_made.db.dialect  # noqa: B018  opened here, so that what is wrong with it is said in one line
     call.close()
-    with listen(args.host, args.port) as sock:
-        address = _address(sock, args.host)
+    with listen(host, args.port) as sock:
+        address = f"http://{f'[{name}]' if ':' in name else name}:{sock.getsockname()[1]}"
         if args.port and sock.getsockname()[1] != args.port:
             out.say(f"Port {args.port} is taken, so this is the next one that is free.")
 
@@ -34,21 +39,14 @@ def studio(call: Call) -> None:
         StudioServer(create_app(call.settings, door), tell).serve_on(sock)
 
 
-def _address(sock: socket.socket, host: str) -> str:
-    """Where people find it; no browser can go to the address that means every address."""
-    name = {"0.0.0.0": socket.gethostname(), "::": socket.gethostname()}.get(host, host)
-    return f"http://{f'[{name}]' if ':' in name else name}:{sock.getsockname()[1]}"
+def _name(host: str) -> str:
+    """How people find it; no browser can go to the address that means every address."""
+    return socket.gethostname() if host in EVERY_ADDRESS else host
 
 
 def _read_token(path: str) -> str:
-    with open(path, encoding="utf-8") as file:
-        token = file.read(4_096).strip()
-    if len(token) < TOKEN_LENGTH or not token.isascii() or not token.isprintable() or " " in token:
-        raise InvalidRequest(
-            f"{path} does not hold a token.",
-            hint=f"Write one line of at least {TOKEN_LENGTH} letters and digits: openssl rand -hex 16",
-        )
-    return token
+    with open(path, "rb") as file:
+        return file.read(TOKEN_FILE_LIMIT).decode("ascii", "replace").strip()
 
 
 def _open_browser(address: str) -> None:

@@ -17,9 +17,11 @@ from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from lionstudio.domain.errors import InvalidRequest
 from lionstudio.server.errors import BODY_LIMIT, BODY_SECONDS, tell
 
 COOKIE = "lionstudio"
+TOKEN_LENGTHS = range(16, 1_001)  # a shorter one could be guessed, a longer one does not fit into the form of /login
 OPEN_PATHS = frozenset({"/login", "/favicon.ico"})  # for those who have no token yet
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -63,6 +65,17 @@ class Door(NamedTuple):
 
     def opens_for_cookie(self, cookie: str) -> bool:
         return self.token is None or hmac.compare_digest(cookie.encode(), self.cookie.encode())
+
+
+def require_token(token: str, *, source: str) -> None:
+    """Raises InvalidRequest for a token that can be guessed, or that a header cannot carry."""
+    if len(token) in TOKEN_LENGTHS and token.isascii() and token.isprintable() and " " not in token:
+        return
+    raise InvalidRequest(
+        f"{source} does not hold a token: {TOKEN_LENGTHS[0]} to {TOKEN_LENGTHS[-1]:,} letters, digits and signs of "
+        "ASCII, without spaces.",
+        hint="Make one: openssl rand -hex 16",
+    )
 
 
 def is_loopback(host: str) -> bool:

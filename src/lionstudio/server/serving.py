@@ -25,11 +25,9 @@ class NoPort(Unavailable):
     code = "no_port"
 
 
-def require_door(host: str, names: frozenset[str], token: str | None, *, token_from: str = "LIONAGI_TOKEN") -> Door:
-    """The door to open; raises InvalidRequest when it would be open to everybody, or to who guesses."""
-    if token is not None:
-        require_token(token, source=token_from)
-    elif not is_loopback(host):
+def require_door(host: str, names: frozenset[str], token: str | None) -> Door:
+    """The door to open; raises InvalidRequest when it would be open to everybody."""
+    if not is_loopback(host) and token is None:
         raise InvalidRequest(
             f"On {host} others can reach the studio, so it needs a token.",
             hint="Set LIONAGI_TOKEN, or give --token-file FILE. Without --host only this machine can reach it.",
