@@ -13,6 +13,7 @@ import pytest
 import lionstudio
 from lionstudio.domain.errors import ForeignDatabase
 from lionstudio.recorders import keeper
+from lionstudio.services.archive import back_up, stage_restore
 from lionstudio.services.context import Context
 from lionstudio.store import maintenance
 from tests.postgres_server import PostgresServer
@@ -418,4 +419,28 @@ def test_what_a_run_says_after_it_was_deleted_is_kept_in_a_file(
     assert [word for word in ("one", "two", "three") if word in rejected.read_text()] == ["two", "three"]
     said = capfd.readouterr().err
     assert f"There is no run {run.session_id!r}." in said
-    assert ".rejected" in said
+    count = len(rejected.read_text().splitlines())
+    assert f"{count} records of this run are not in the database: the run is not in it any more." in said
+    assert f"What it refused is in {rejected}." in said
+    assert "says so on the run" not in said
+
+
+def test_what_a_run_says_after_a_restore_of_a_time_before_it_is_all_counted(
+    sqlite_ctx: Context, sqlite_path: Path, home: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    back_up(sqlite_ctx, str(tmp_path / "before.db"), lambda _: None)
+    backups = str(home / "backups")
+    with lionstudio.record("late", db=sqlite_path) as run:
+        run.user("message 1")
+        with stage_restore(sqlite_ctx, str(tmp_path / "before.db"), backups=backups, on_rows=lambda _: None) as staged:
+            staged.restore(backups=backups, actor="ana", on_rows=lambda _: None)
+        run.user("message 2")
+        wait_until(lambda: list((home / "spool").rglob("*.rejected")))  # the first of them
+        for number in range(3, 20):
+            run.user(f"message {number}")
+    (rejected,) = (home / "spool").rglob("*.rejected")
+    count = len(rejected.read_text().splitlines())
+    assert count >= 18
+    assert f"{count} records of this run are not in the database: the run is not in it any more." in (
+        capfd.readouterr().err
+    )

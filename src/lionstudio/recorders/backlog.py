@@ -22,6 +22,8 @@ class Backlog:
         self._memory: deque[bytes] = deque()
         self._memory_size = 0
         self._lost = 0
+        self.refused = 0  # how many of all that was lost the database refused; `rejected` is the file that keeps them
+        self.rejected: Path | None = None
         self._adding = threading.Lock()
         self._replaying = threading.Lock()  # taken first where both are needed
 
@@ -62,8 +64,8 @@ class Backlog:
                 self._lost += 1
                 if self._file is not None:
                     self._move_to_disk(folder)
+            self._note_rejections()
             if self._file is not None:
-                self._lost += self._file.take_rejections()
                 self._file.close()
                 self._file = None
             self.waiting = False
@@ -73,16 +75,12 @@ class Backlog:
         """Whether the disk refused something that waits."""
         return bool(self._memory)
 
-    @property
-    def rejected(self) -> Path | None:
-        """The file that keeps what the database refused for good, if it refused anything."""
-        return None if self._file is None else self._file.rejected
-
     def take_lost(self) -> int:
         """How many records could be kept nowhere, or were refused for good, since the last call."""
         with self._adding:
+            self._note_rejections()
             lost, self._lost = self._lost, 0
-            return lost if self._file is None else lost + self._file.take_rejections()
+            return lost
 
     def add_lost(self, count: int) -> None:
         with self._adding:
@@ -92,6 +90,12 @@ class Backlog:
         """In the child of a fork: what waits is the parent's, and so is the file it waits in."""
         if self._file is not None:
             self._file.leave_to_parent()
+
+    def _note_rejections(self) -> None:
+        if self._file is not None and (refused := self._file.take_rejections()):
+            self._lost += refused
+            self.refused += refused
+            self.rejected = self._file.rejected
 
     def _move_to_disk(self, folder: Path) -> None:
         try:

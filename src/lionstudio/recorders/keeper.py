@@ -27,7 +27,7 @@ from lionstudio.recorders.records import Record
 from lionstudio.recorders.signals import signals
 from lionstudio.recorders.spool import replay_left_behind, spool_folder
 from lionstudio.services.context import Context, open_context
-from lionstudio.services.sessions import beat, count_lost
+from lionstudio.services.sessions import beat, count_lost, get_session
 from lionstudio.settings import Settings
 
 BUSY_PATIENCE = 10.0  # seconds a busy database is waited for before the message is set aside
@@ -52,6 +52,8 @@ class Keeper:
         self._opening = threading.Lock()
         self._hopeless = False
         self._said: set[str] = set()
+        self._missing = 0  # records that the database will not have, said on the run
+        self._run_is_gone = False
         self._must_beat = False
         self._wrote_at = time.monotonic()
         self._helper: threading.Thread | None = None
@@ -100,6 +102,7 @@ class Keeper:
         self._leaving.set()
         self._backlog.close(self._folder)
         self._report_lost()
+        self._say_missing()
         if self._helper is not None:
             self._helper.join(timeout=RETRY_EVERY)
         if self._ctx is not None:
@@ -154,9 +157,9 @@ class Keeper:
         except Exception as error:  # noqa: BLE001  whatever it is, the agent goes on and the records stay
             self._hopeless = isinstance(error, WILL_NOT_PASS)
             return False
+        self._report_lost()
         if (rejected := self._backlog.rejected) is not None:
             self.say("rejected", f"The database refused some messages; they are in {rejected}.")
-        self._report_lost()
         return True
 
     @property
@@ -182,16 +185,33 @@ class Keeper:
                 self._wrote_at = time.monotonic()
 
     def _report_lost(self) -> None:
+        """Write on the run how much of it is missing, if the run is there."""
         lost = self._backlog.take_lost()
         if not lost:
             return
         try:
+            get_session(self.ctx, self._session_id)
             count_lost(self.ctx, self._session_id, lost)
-            missing = count_of(lost, "message of this run is", "messages of this run are")
-            self.say("not stored", f"{missing} not in the database, which says so on the run.")
+        except NotFound:
+            self._run_is_gone = True
         except Exception:  # noqa: BLE001  the database is still away
             self._backlog.add_lost(lost)
-            self.say("lost", f"{count_of(lost, 'message of this run is', 'messages of this run are')} lost.")
+            return
+        self._missing += lost
+
+    def _say_missing(self) -> None:
+        """Tell a person at the end how much the database does not have, and where that is."""
+        uncounted, refused = self._backlog.take_lost(), self._backlog.refused
+        lost = self._missing + uncounted - refused
+        is_counted = not uncounted and not self._run_is_gone
+        if lost:
+            where = "not in the database, which says so on the run" if is_counted else "lost"
+            self.say("missing", f"{count_of(lost, 'message of this run is', 'messages of this run are')} {where}.")
+        if refused:
+            are = count_of(refused, "record of this run is", "records of this run are")
+            why = ": the run is not in it any more" if self._run_is_gone else ""
+            why = ", which says so on the run" if is_counted else why
+            self.say("refused", f"{are} not in the database{why}. What it refused is in {self._backlog.rejected}.")
 
     def _say_waiting(self, error: Exception) -> None:
         self._hopeless = isinstance(error, WILL_NOT_PASS)
