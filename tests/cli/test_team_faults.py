@@ -149,6 +149,7 @@ def test_a_copy_of_a_team_file_is_named_wherever_files_are_read(li: Li, ops: str
     assert str(used) in finding["sentence"]
     assert "Move one of the two" in finding["mend"]
     assert li("team", "show", "port").code == 1
+    assert li("team", "create", "port").code == 0  # nobody has that name
 
 
 def test_import_says_what_came_in_and_what_did_not(li: Li, ctx: Context, home: Path):

@@ -24,7 +24,8 @@ from lionstudio.domain.team_files import (
 )
 from lionstudio.importers.report import ImportReport
 from lionstudio.importers.team_files import import_team_files
-from lionstudio.recorders.team_files import change_file, read_again, read_each, read_file
+from lionstudio.recorders.team_files import change_file, read_again, read_file
+from lionstudio.recorders.team_finding import read_each
 from lionstudio.services import teams
 from lionstudio.services.context import Context
 from lionstudio.services.team_list import list_all_messages

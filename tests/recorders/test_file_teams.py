@@ -7,7 +7,7 @@ import pytest
 
 from lionstudio.domain.errors import AlreadyExists
 from lionstudio.domain.team import TeamStatus
-from lionstudio.recorders import team_files
+from lionstudio.recorders import team_finding
 from lionstudio.recorders.file_teams import FileTeams
 from lionstudio.recorders.teams import Places, Post
 from lionstudio.services import teams
@@ -45,7 +45,7 @@ def test_who_is_late_leaves_no_older_facts_in_the_database(tmp_path: Path, ctx: 
             other.set_status("ops", TeamStatus.ARCHIVED)
 
     act(open_files(tmp_path, ctx, once), team.id)
-    found = team_files.find_file(str(tmp_path), team.id)
+    found = team_finding.find_file(str(tmp_path), team.id)
     assert found is not None
     stored = teams.get_team(ctx, team.id)
     assert (stored.members, stored.status) == (found.file.team.members, found.file.team.status)

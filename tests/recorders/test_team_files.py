@@ -14,15 +14,8 @@ from lionstudio.domain.errors import AlreadyExists, Error, InvalidContent, Unava
 from lionstudio.domain.team import Team
 from lionstudio.domain.team_files import TeamFile, new_team_file, with_members, with_message
 from lionstudio.recorders import team_files
-from lionstudio.recorders.team_files import (
-    change_file,
-    create_file,
-    find_file,
-    list_candidates,
-    read_each,
-    read_file,
-    remove_file,
-)
+from lionstudio.recorders.team_files import change_file, create_file, read_file, remove_file
+from lionstudio.recorders.team_finding import find_file, list_candidates, read_each
 from tests.waiting import wait_until
 
 AT = 1_790_000_000.0

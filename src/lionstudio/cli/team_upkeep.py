@@ -14,7 +14,7 @@ from lionstudio.domain.errors import Error, NoDatabaseYet, NotFound
 from lionstudio.domain.phrases import count_of
 from lionstudio.domain.team import Team, TeamMessage
 from lionstudio.domain.team_files import TeamFile, new_team_file, with_missing, with_team
-from lionstudio.recorders import team_files
+from lionstudio.recorders import team_files, team_finding
 from lionstudio.services import team_list
 from lionstudio.services.context import Context
 from lionstudio.services.team_list import ListedTeam
@@ -65,7 +65,7 @@ def prune_teams(call: Call) -> int:
 
 
 def _file_of(call: Call, team: Team) -> str | None:
-    found = team_files.find_file(call.settings.teams_folder, team.id)
+    found = team_finding.find_file(call.settings.teams_folder, team.id)
     return None if found is None else found.path
 
 
@@ -81,7 +81,7 @@ def _prune_one(call: Call, ctx: Context, plan: TeamPrunePlan, team: Team, files_
         return is_gone
 
     try:
-        found = team_files.find_file(call.settings.teams_folder, team.id)
+        found = team_finding.find_file(call.settings.teams_folder, team.id)
         if found is None:
             is_gone = prune_team(ctx, plan, team.id, actor=operator())
         else:
@@ -125,7 +125,7 @@ def export_teams(call: Call) -> int:
 
 def _export_one(call: Call, ctx: Context, folder: str, team: Team) -> tuple[str, bool]:
     messages = team_list.list_all_messages(ctx, team.id)
-    found = team_files.find_file(folder, team.id)
+    found = team_finding.find_file(folder, team.id)
     if found is None:
         file = with_missing(new_team_file(team), messages, at=time.time())
         return team_files.create_file(folder, file), True
@@ -165,7 +165,7 @@ def import_folder(call: Call) -> int:
     with call.out.progress("Team files", len(paths)) as step:
         report = import_team_files(
             ctx,
-            team_files.read_each(folder),
+            team_finding.read_each(folder),
             read_again=team_files.read_again,
             actor=operator(),
             is_primary=_files_are_primary(call) and _is_usual(call, folder),

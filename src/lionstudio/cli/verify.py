@@ -45,7 +45,7 @@ def _find(call: Call, begin: Callable[[str], None]) -> Iterator[Finding]:
 
 def _teams(call: Call) -> Iterator[Finding]:
     from lionstudio.importers.comparing import compare_team_files
-    from lionstudio.recorders.team_files import read_each
+    from lionstudio.recorders.team_finding import read_each
 
     settings = call.settings
     yield from compare_team_files(call.ctx, read_each(settings.teams_folder), is_primary=settings.teams == "files")

@@ -22,7 +22,8 @@ from lionstudio.domain.team_files import (
     with_reader,
     with_status,
 )
-from lionstudio.recorders import team_files
+from lionstudio.recorders import team_files, team_finding
+from lionstudio.recorders.team_finding import Found
 from lionstudio.recorders.teams import (
     Inbox,
     Places,
@@ -58,7 +59,7 @@ class FileTeams:
         with team_files.holding(self._folder):
             self._require_free(name)
             path = team_files.create_file(self._folder, new_team_file(team))
-        self._store(team_files.Found(path, team_files.read_file(path)))
+        self._store(Found(path, team_files.read_file(path)))
         return team
 
     def list_teams(self) -> "list[ListedTeam]":
@@ -146,7 +147,7 @@ class FileTeams:
 
     def refresh(self, team_id: str) -> None:
         """Bring into the database what others wrote into the file of a team."""
-        found = team_files.find_file(self._folder, team_id) if self._watched is None else None
+        found = team_finding.find_file(self._folder, team_id) if self._watched is None else None
         path = found.path if found else self._watched
         if path is None:
             return
@@ -154,14 +155,14 @@ class FileTeams:
         with suppress(Error):  # it is gone, or being mended: the next look tells
             seen = team_files.signature(path)
             if seen != self._seen:
-                self._bring_in(team_files.Found(path, team_files.read_file(path)))
+                self._bring_in(Found(path, team_files.read_file(path)))
                 self._seen = seen
 
     def _require_free(self, name: str, *, unless: str | None = None) -> None:
         """Raise AlreadyExists if a team of this name is in use, but this one: in a file or only in the database."""
         from lionstudio.services.team_names import list_named, require_free
 
-        for found in team_files.list_named(self._folder, name):
+        for found in team_finding.list_named(self._folder, name):
             if found.file.team.id != unless:
                 require_free(name, self._with_status(found.file))
         ctx = self._database()
@@ -170,18 +171,18 @@ class FileTeams:
                 require_free(name, stored)
 
     def _has_file(self, team_id: str) -> bool:
-        each = team_files.read_each(self._folder)
+        each = team_finding.read_each(self._folder)
         return any(isinstance(file, TeamFile) and file.team.id == team_id for _, file in each)
 
-    def _write(self, path: str, change: Callable[[TeamFile], TeamFile]) -> team_files.Found:
-        return team_files.Found(path, team_files.change_file(path, change, sync=self._places.sync))
+    def _write(self, path: str, change: Callable[[TeamFile], TeamFile]) -> Found:
+        return Found(path, team_files.change_file(path, change, sync=self._places.sync))
 
-    def _find(self, typed: str, status: TeamStatus = TeamStatus.ACTIVE) -> team_files.Found:
+    def _find(self, typed: str, status: TeamStatus = TeamStatus.ACTIVE) -> Found:
         """The team that is meant: from its file, or else as the file that the database would make of it.
 
         Of several teams of one name those in this status are meant, if there are any; raises Ambiguous.
         """
-        files = {found.file.team.id: found for found in team_files.list_candidates(self._folder, typed)}
+        files = {found.file.team.id: found for found in team_finding.list_candidates(self._folder, typed)}
         named = [found for found in files.values() if found.file.team.name == typed]
         if typed in files:
             return files[typed]
@@ -195,7 +196,7 @@ class FileTeams:
         from lionstudio.services.team_list import list_all_messages
 
         file = with_missing(new_team_file(team), list_all_messages(ctx, team.id), at=time.time())
-        return team_files.Found("", file)
+        return Found("", file)
 
     def _only_stored(self, ctx: Context | None, typed: str, files: Collection[str]) -> Iterator[Team]:
         """The teams that may be meant, and that only the database knows: what a file says goes before that."""
@@ -205,7 +206,7 @@ class FileTeams:
             found = (team for team in list_candidates(ctx, typed) if team.id not in files)
             yield from (team for team in found if not self._has_file(team.id))
 
-    def _find_to_write(self, typed: str, status: TeamStatus = TeamStatus.ACTIVE) -> team_files.Found:
+    def _find_to_write(self, typed: str, status: TeamStatus = TeamStatus.ACTIVE) -> Found:
         found = self._find(typed, status)
         if found.path:
             return found
@@ -213,7 +214,7 @@ class FileTeams:
         with suppress(AlreadyExists):  # somebody did the same in this moment, or what is there cannot be read
             team_files.create_file(self._folder, found.file)
         try:
-            return team_files.Found(path, team_files.read_file(path))
+            return Found(path, team_files.read_file(path))
         except InvalidContent as error:
             raise Conflict(
                 f"The team file {path} cannot be used. {error.message}",
@@ -227,13 +228,13 @@ class FileTeams:
             typed, [*(found.file.team.name for found in self._read_all()), *(list_names(ctx) if ctx else [])]
         )
 
-    def _read_all(self) -> Iterator[team_files.Found]:
+    def _read_all(self) -> Iterator[Found]:
         """Every team file; what cannot be read is named."""
-        for path, file in team_files.read_each(self._folder):
+        for path, file in team_finding.read_each(self._folder):
             if isinstance(file, Error):
                 self._places.say(f"Left out: {path}: {file.message}")
             else:
-                yield team_files.Found(path, file)
+                yield Found(path, file)
 
     def _database(self, *, needed: bool = False) -> Context | None:
         """The database, if there is one; reading creates none. One that cannot be read is said once, or raised."""
@@ -260,7 +261,7 @@ class FileTeams:
         listed = get_listed(ctx, file.team.id)
         return file.team if listed is None else file.team._replace(status=listed.team.status)
 
-    def _bring_in(self, found: team_files.Found) -> Sequence[TeamMessage]:
+    def _bring_in(self, found: Found) -> Sequence[TeamMessage]:
         """Repair a database that lacks something of the file, where one is there; the messages of the file."""
         ctx = self._database() if found.path else None  # without a file, the database itself told it
         if ctx is not None:
@@ -268,7 +269,7 @@ class FileTeams:
                 self._merge(ctx, found)
         return sorted(messages_in(found.file), key=lambda message: message.created_at)
 
-    def _store(self, written: team_files.Found) -> Sequence[TeamMessage]:
+    def _store(self, written: Found) -> Sequence[TeamMessage]:
         """Write to the database what is in the file now; say so if it cannot be. The messages that were written."""
         try:
             if self.trouble is not None:
@@ -276,13 +277,13 @@ class FileTeams:
             ctx = self._places.to_write()
             # Opening the database may have taken long: others may have written since.
             latest = team_files.read_again(written.path) or written.file
-            self._merge(ctx, team_files.Found(written.path, latest), is_news=True)
+            self._merge(ctx, Found(written.path, latest), is_news=True)
         except Unavailable as error:
             why = f": {error.message}" if self.trouble is None else "."  # else it was said why
             self._places.say(f"The database did not take it{why} {REPAIRED_BY}")
         return messages_in(written.file)
 
-    def _merge(self, ctx: Context, found: team_files.Found, *, is_news: bool = False) -> None:
+    def _merge(self, ctx: Context, found: Found, *, is_news: bool = False) -> None:
         from lionstudio.services.team_merge import merge_latest, told_by
 
         again = partial(team_files.read_again, found.path)

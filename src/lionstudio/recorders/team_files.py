@@ -9,25 +9,16 @@ import fcntl
 import os
 import stat
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import NamedTuple
 
-from lionstudio.domain.errors import AlreadyExists, Conflict, Error, InvalidContent, Unavailable
-from lionstudio.domain.json_text import to_json
+from lionstudio.domain.errors import AlreadyExists, Error, InvalidContent, Unavailable
 from lionstudio.domain.team_files import TeamFile, file_name_of, parse_team_file, render_team_file
 
 SUFFIX = ".json"
 BESIDE = ".new"  # what is being written; lionagi looks only at names that end in .json
 LOCKED_FOR_TOO_LONG = 10.0  # seconds
 LOOK_AGAIN = 0.002  # seconds, growing while the lock is held by others
-
-
-class Found(NamedTuple):
-    """A team file that was read."""
-
-    path: str
-    file: TeamFile
 
 
 def list_paths(folder: str) -> list[str]:
@@ -46,6 +37,15 @@ def read_file(path: str) -> TeamFile:
     with _locked(path, fcntl.LOCK_SH) as descriptor:
         content, modified_at = _read(descriptor)
     return _parse_or_mend(path, content, modified_at)
+
+
+def read_if_with(path: str, texts: Sequence[bytes]) -> TeamFile | None:
+    """One team file if one of these texts occurs in it: most need not be understood to see that they are not meant."""
+    with _locked(path, fcntl.LOCK_SH) as descriptor:
+        content, modified_at = _read(descriptor)
+    if any(text in content for text in texts) or os.path.exists(path + BESIDE):
+        return _parse_or_mend(path, content, modified_at)
+    return None
 
 
 def read_again(path: str) -> TeamFile | None:
@@ -123,64 +123,6 @@ def remove_file(path: str, may_go: Callable[[TeamFile], bool]) -> bool:
     return True
 
 
-def find_file(folder: str, team_id: str) -> Found | None:
-    """The file of the team of this id."""
-    if (usual := _find_usual(folder, team_id)) is not None:
-        return usual
-    each = (*_read_those_with(folder, team_id), *_read_those_with(folder, ""))  # an id may be that of a file's name
-    return next((found for found in each if found.file.team.id == team_id), None)
-
-
-def list_candidates(folder: str, typed: str) -> list[Found]:
-    """The files of teams among which is the one that a person means by an id, a name or the beginning of an id."""
-    if (usual := _find_usual(folder, typed)) is not None:
-        return [usual]
-    files = list(_read_those_with(folder, typed)) or list(_read_those_with(folder, ""))
-    by_id: dict[str, Found] = {}
-    for found in files:
-        team_id = found.file.team.id
-        if team_id not in by_id:
-            by_id[team_id] = _find_usual(folder, team_id) or found
-    return list(by_id.values())
-
-
-def list_named(folder: str, name: str) -> list[Found]:
-    """The files of teams that have exactly this name, in use or not."""
-    return [found for found in _read_those_with(folder, name) if found.file.team.name == name]
-
-
-def read_each(folder: str) -> Iterator[tuple[str, TeamFile | Error]]:
-    """Every team file of a folder, or why it cannot be used: of two files with one team, one is."""
-    used: dict[str, str] = {}
-    for path in list_paths(folder):
-        try:
-            file = read_file(path)
-        except Error as error:
-            yield path, error
-            continue
-        if file.team.id not in used:
-            usual = _find_usual(folder, file.team.id)
-            used[file.team.id] = path if usual is None else usual.path
-        yield path, file if used[file.team.id] == path else _is_copy(file, used[file.team.id])
-
-
-def _find_usual(folder: str, team_id: str) -> Found | None:
-    """The file where we put that of a team, if it is one of this team."""
-    path = path_of(folder, team_id)
-    if os.path.exists(path):
-        with suppress(InvalidContent):
-            found = Found(path, read_file(path))
-            return found if found.file.team.id == team_id else None
-    return None
-
-
-def _is_copy(file: TeamFile, used: str) -> Conflict:
-    return Conflict(
-        f"It has the id {file.team.id!r}, and so has {used}, which is used.",
-        hint="Move one of the two files away, or give this one another id.",
-    )
-
-
 def signature(path: str) -> object:
     """Something that is another once the file was written."""
     try:
@@ -188,17 +130,6 @@ def signature(path: str) -> object:
     except OSError as error:
         raise _unavailable(path, "read", error) from error
     return found.st_ino, found.st_mtime_ns, found.st_size
-
-
-def _read_those_with(folder: str, text: str) -> Iterator[Found]:
-    """The files in which a text occurs: most need not be understood to see that they are not meant."""
-    needles = (to_json(text)[1:-1].encode(), text.encode("utf-8", "surrogatepass"))
-    for path in list_paths(folder):
-        with suppress(Error):  # what cannot be read cannot be the one that is meant; `list` and `import-teams` name it
-            with _locked(path, fcntl.LOCK_SH) as descriptor:
-                content, modified_at = _read(descriptor)
-            if any(needle in content for needle in needles) or os.path.exists(path + BESIDE):
-                yield Found(path, _parse_or_mend(path, content, modified_at))
 
 
 @contextmanager
