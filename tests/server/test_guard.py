@@ -85,6 +85,30 @@ def test_an_unknown_address_says_so_in_the_one_shape(client: TestClient) -> None
         assert set(json.loads(answer.content)) == {"code", "message", "hint"}
 
 
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
+@pytest.mark.parametrize("path", ["/api/nothing", "/api/", "/api", "/api/ready/", "/nothing"])
+def test_an_unknown_address_is_unknown_for_every_method(client: TestClient, method: str, path: str) -> None:
+    answer = client.request(method, path, follow_redirects=False)
+    assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [
+        ("DELETE", "/api/ready", "GET"),
+        ("DELETE", "/api/sessions", "GET, POST"),
+        ("PUT", "/api/sessions/one/messages", "GET, POST"),
+        ("GET", "/api/admin/vacuum", "POST"),
+        ("POST", "/", "GET"),
+        ("DELETE", "/login", "GET, POST"),
+    ],
+)
+def test_what_cannot_be_done_names_what_can(client: TestClient, method: str, path: str, allowed: str) -> None:
+    answer = client.request(method, path)
+    assert (answer.status_code, answer.json()["code"]) == (405, "method_not_allowed")
+    assert answer.headers["allow"] == allowed
+
+
 def test_without_a_token_only_this_machine_may_come_in() -> None:
     with pytest.raises(InvalidRequest, match="needs a token") as caught:
         require_door("0.0.0.0", frozenset(), None)

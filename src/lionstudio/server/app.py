@@ -6,7 +6,6 @@ from contextlib import asynccontextmanager
 
 from fastapi import APIRouter, FastAPI
 from fastapi.routing import APIRoute
-from starlette.exceptions import HTTPException
 
 from lionstudio.server import errors
 from lionstudio.server.guard import Door, Guard
@@ -59,6 +58,7 @@ def create_app(settings: Settings, door: Door | None = None, *, now: Callable[[]
         openapi_url="/api/openapi.json",
         docs_url=None,  # its page would load scripts from elsewhere
         redoc_url=None,
+        redirect_slashes=False,  # an address that is nearly one of ours is none
         generate_unique_id_function=_operation_id,
         responses={code: {"model": errors.ErrorBody} for code in (404, 409, 422, 503)},
     )
@@ -67,14 +67,9 @@ def create_app(settings: Settings, door: Door | None = None, *, now: Callable[[]
         app.include_router(router, prefix="/api")
     app.include_router(home.router)
     app.include_router(login.make_router(door))
-    app.add_api_route("/api/{rest:path}", _nothing_here, methods=["GET"], include_in_schema=False)
     app.add_middleware(Guard, door=door)
     return app
 
 
 def _operation_id(route: APIRoute) -> str:
     return route.name  # the function's own name, which clients get as theirs
-
-
-def _nothing_here(rest: str) -> None:
-    raise HTTPException(404)

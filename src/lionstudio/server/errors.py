@@ -9,6 +9,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
 from lionstudio.domain.errors import Conflict, Error, Invalid, NotFound, Refused, Unauthorized, Unavailable
 
@@ -19,6 +20,7 @@ STATUS_BY_FAMILY: Mapping[type[Error], int] = {
     Unauthorized: 401,
     Unavailable: 503,
 }
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 BODY_LIMIT = 16 * 1024 * 1024
 BODY_SECONDS = 30.0  # in which the next part of a body has to come
 RETRY_AFTER = "1"  # seconds, for those who meet a busy database
@@ -170,10 +172,19 @@ async def _tell_http_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
     if error.status_code == 400:  # how the framework says that it could not read a body
         return tell("invalid_json")
+    if error.status_code == 405:
+        return tell("method_not_allowed", {"Allow": ", ".join(_allowed_methods(request))})
     code = next((code for code, told in TOLD.items() if told.status == error.status_code), None)
     if code is None:
         return error_response(error.status_code, "http_error", str(error.detail), headers=error.headers)
     return tell(code, error.headers)
+
+
+def _allowed_methods(request: Request) -> list[str]:
+    """What can be done at an address. The framework names only what the first of its routes can do."""
+    asked = {"type": "http", "path": request.scope["path"], "root_path": request.scope.get("root_path", "")}
+    routes = request.app.routes
+    return [way for way in METHODS if any(one.matches({**asked, "method": way})[0] is Match.FULL for one in routes)]
 
 
 async def _tell_surprise(request: Request, error: Exception) -> JSONResponse:
