@@ -372,3 +372,29 @@ def test_sixteen_clients_at_once_lose_nothing(client: TestClient, ctx: Context) 
     for number in range(16):
         own = [id for id in stored if id.startswith(f"c{number}-")]
         assert own == [f"c{number}-{turn}" for turn in range(20)]
+
+
+def test_the_id_of_another_runs_message_is_refused(client: TestClient) -> None:
+    for run in ("one", "two"):
+        client.post("/api/sessions", json={"id": run})
+    said = {"id": "m1", "role": "user", "content": "mine"}
+    assert client.post("/api/sessions/one/messages", json=said).status_code == 201
+    answer = client.post(
+        "/api/sessions/two/messages", json=[{"role": "user", "content": "x"}, {**said, "content": "no"}]
+    )
+    assert answer.status_code == 409
+    assert "not of this run" in answer.json()["message"]
+    assert client.get("/api/sessions/two/messages").json()["items"] == []
+    assert [one["content"] for one in client.get("/api/sessions/one/messages").json()["items"]] == [
+        {"instruction": "mine"}
+    ]
+    assert client.post("/api/sessions/one/messages", json={**said, "content": "mine, too"}).status_code == 201
+
+
+def test_milliseconds_are_not_taken_for_seconds(client: TestClient, clock: Clock) -> None:
+    answer = client.post("/api/sessions", json={"started_at": clock.now * 1000})
+    assert answer.status_code == 422
+    assert "milliseconds" in answer.json()["hint"]
+    client.post("/api/sessions", json={"id": "run"})
+    said = {"role": "user", "content": "x", "created_at": clock.now * 1000}
+    assert client.post("/api/sessions/run/messages", json=said).status_code == 422

@@ -11,7 +11,7 @@ from lionstudio import machine
 from lionstudio.domain.errors import CannotCleanUp, InvalidRequest, Refused, SessionIsRunning, SessionNotFound
 from lionstudio.domain.health import HOUR, Health
 from lionstudio.domain.process import Place
-from lionstudio.services import admin, health
+from lionstudio.services import admin, health, sessions
 from lionstudio.services.change_feed import newest_number
 from lionstudio.services.cleanup import CleanedUp, clean_up
 from lionstudio.services.context import Context
@@ -262,3 +262,20 @@ def test_a_run_that_was_recorded_here_is_cleaned_up(ctx: Context, folder: Path):
     left = leave(ctx, folder)
     record_dead_process(ctx)
     assert sorted(clean(ctx).removed) == left
+
+
+@pytest.mark.parametrize("path", ["/etc", "/usr/local", "/proc/self"])
+def test_a_folder_of_the_system_is_never_cleaned(ctx: Context, path: str):
+    start_run(ctx, artifacts_path=path)
+    sessions.finish_session(ctx, "run-1", "completed")
+    with pytest.raises(CannotCleanUp, match="belongs to the system"):
+        clean_up(ctx, ["run-1"], actor="ana", dry_run=True)
+
+
+def test_a_folder_that_is_a_link_is_to_be_cleaned_by_hand(ctx: Context, tmp_path: Path):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    start_run(ctx, artifacts_path=str(tmp_path / "link"))
+    sessions.finish_session(ctx, "run-1", "completed")
+    with pytest.raises(CannotCleanUp, match="is a link to"):
+        clean_up(ctx, ["run-1"], actor="ana", dry_run=True)

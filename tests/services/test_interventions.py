@@ -287,7 +287,7 @@ def test_every_refused_run_is_listed_with_its_reason(ctx: Context):
         ("ghost", "session_not_found"),
         ("ended", "illegal_transition"),
     ]
-    assert caught.value.refusals["well"].hint == "To stop it, stop its process: li runs kill well"
+    assert "No process was recorded for it" in str(caught.value.refusals["well"].hint)
 
 
 def test_a_run_that_is_named_twice_is_ended_once(ctx: Context):

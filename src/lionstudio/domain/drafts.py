@@ -8,6 +8,7 @@ from lionstudio.domain.errors import InvalidContent, InvalidRequest
 
 EXIT_CODES = range(-(2**31), 2**31)
 TEXT_FIELDS = ("role", "lion_class", "sender", "recipient", "channel", "id")
+LARGEST_ADVANCE = 24 * 3600.0  # seconds that somebody else's clock may be ahead
 LARGEST_WHOLE = 2**53  # far beyond any count, and every reader and database can hold it
 LARGEST_FLOAT32 = 3.4028235677973366e38  # embeddings are kept as float32
 
@@ -69,6 +70,14 @@ def require_message(draft: MessageDraft) -> MessageDraft:
     if draft.embedding is not None:
         require_vector(draft.embedding, what="An embedding")
     return draft
+
+
+def require_no_future(name: str, at: float | None, *, now: float) -> None:
+    """Raise InvalidRequest for a time that no clock can be wrong by: it was given in milliseconds."""
+    if at is not None and at > now + LARGEST_ADVANCE:
+        raise InvalidRequest(
+            f"{name} lies far in the future.", hint="Times are unix seconds, not milliseconds: divide by 1000."
+        )
 
 
 def require_vector(vector: Sequence[float], *, what: str) -> None:

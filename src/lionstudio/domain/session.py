@@ -111,7 +111,7 @@ class Session(NamedTuple):
         """How long the run took; nothing while it is running or when a time is missing (R98)."""
         if self.status is SessionStatus.RUNNING or self.started_at is None or self.ended_at is None:
             return None
-        return (self.ended_at - self.started_at) * 1000
+        return max(0.0, self.ended_at - self.started_at) * 1000  # clocks jump back
 
 
 def require_move(before: SessionStatus | None, after: SessionStatus) -> None:

@@ -21,6 +21,21 @@ from lionstudio.store import processes, session_folders
 FILES_IN_EVENT = 1_000  # more would make the event hard to read
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
+# Where locks and unfinished files are the system's own business, whatever a run says its folder is.
+SYSTEM_FOLDERS = (
+    "/bin/",
+    "/boot/",
+    "/dev/",
+    "/etc/",
+    "/lib",
+    "/proc/",
+    "/run/",
+    "/sbin/",
+    "/sys/",
+    "/usr/",
+    "/var/lib/",
+)
+
 
 class KeptFile(NamedTuple):
     """A leftover that stays, and why."""
@@ -109,6 +124,17 @@ def _require_folder(session: Session) -> str:
         raise CannotCleanUp(f"The run {session.id} named no folder for its files.", hint="There is nothing to clean.")
     if not os.path.isabs(folder) or os.path.normpath(folder) != folder.rstrip("/"):
         raise CannotCleanUp(f"{folder!r} does not say which folder it is.", hint="Remove its leftovers by hand.")
+    real = os.path.realpath(folder)
+    if f"{real}/".startswith(SYSTEM_FOLDERS):
+        raise CannotCleanUp(
+            f"{folder} belongs to the system; a run may name it, but what lies there is not the run's.",
+            hint="Remove its leftovers by hand.",
+        )
+    if os.path.islink(folder.rstrip("/")):
+        raise CannotCleanUp(
+            f"{folder} is a link to {real}, which may be somebody else's.",
+            hint="Remove its leftovers there by hand.",
+        )
     home = os.path.realpath(os.path.expanduser("~"))
     if os.path.commonpath([os.path.realpath(folder), home]) == os.path.realpath(folder):
         raise CannotCleanUp(

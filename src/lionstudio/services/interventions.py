@@ -155,7 +155,7 @@ def _require_dead(session: Session, evidence: Evidence, order: _Order, *, now: f
     if verdict.health in (Health.HEALTHY, Health.IDLE):
         raise SessionIsHealthy(
             f"The run {session.id} is {verdict.health} and must not be ended by hand. {because}",
-            hint=f"To stop it, stop its process: li runs kill {session.id}",
+            hint=_way_to_stop(session, evidence),
         )
     if verdict.health is Health.UNRESPONSIVE and not (order.force and order.note):
         missing = "Say in a note why it is ended all the same." if order.force else "Or use force, with a note."
@@ -164,6 +164,12 @@ def _require_dead(session: Session, evidence: Evidence, order: _Order, *, now: f
             hint=f"Stop its process: li runs kill {session.id}. {missing}",
         )
     return verdict
+
+
+def _way_to_stop(session: Session, evidence: Evidence) -> str:
+    if evidence.process.pid is None:
+        return "No process was recorded for it, so nobody here can stop it. When it was quiet for too long, it can be ended."
+    return f"To stop it, stop its process: li runs kill {session.id}"
 
 
 def _end(ctx: Context, tx: Tx, session: Session, verdict: HealthVerdict, order: _Order) -> Intervention:

@@ -18,7 +18,7 @@ from lionstudio.domain.conversation import (
     sign_of,
 )
 from lionstudio.domain.drafts import require_message, require_recipient
-from lionstudio.domain.errors import BranchNotFound, MessageNotFound
+from lionstudio.domain.errors import AlreadyExists, BranchNotFound, MessageNotFound
 from lionstudio.domain.usage import NO_USAGE, usage_of
 from lionstudio.services.context import Context, again_if_undone
 from lionstudio.services.sessions import get, lock_session, no_session
@@ -74,17 +74,28 @@ def append_messages(ctx: Context, line: Line, drafts: Sequence[MessageDraft], *,
 def append_to_session(ctx: Context, session_id: str, said: Sequence[tuple[str | None, MessageDraft]]) -> list[str]:
     """Store messages of one run, each at the end of the branch that is named with it, else of the run's first.
 
-    All or none; their ids. Raises SessionNotFound or BranchNotFound.
+    All or none; their ids. Raises SessionNotFound or BranchNotFound, and AlreadyExists for the id of a message that
+    stands in another run: who numbers messages by hand must not overwrite those of somebody else.
     """
     ids = [draft.id or ctx.new_id() for _, draft in said]
     with ctx.db.write() as tx:
         lock_session(tx, session_id)
         if not said:
             get(tx, session_id)
+        _require_own(tx, session_id, [draft.id for _, draft in said if draft.id is not None])
         lines = {branch_id: _line(tx, session_id, branch_id) for branch_id in {branch_id for branch_id, _ in said}}
         branched = ((lines[branch_id], draft, id) for (branch_id, draft), id in zip(said, ids, strict=True))
         _say(ctx, tx, session_id, branched, at=ctx.now())
     return ids
+
+
+def _require_own(tx: Tx, session_id: str, ids: Sequence[str]) -> None:
+    foreign = progressions.find_foreign(tx, session_id, ids) if ids else None
+    if foreign is not None:
+        raise AlreadyExists(
+            f"There is a message {foreign!r} already, and it is not of this run.",
+            hint="Message ids are known to all runs: begin them with the id of the run, or leave them out.",
+        )
 
 
 def _say(ctx: Context, tx: Tx, session_id: str, said: Iterable[tuple[Line, MessageDraft, str]], *, at: float) -> None:

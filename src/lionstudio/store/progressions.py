@@ -67,6 +67,23 @@ FIND_POSITION_TOLD = """
 """
 
 
+FIND_FOREIGN = f"""
+    SELECT message.id FROM messages AS message
+     WHERE message.id IN {IDS}
+       AND NOT EXISTS (SELECT 1
+                         FROM sessions AS session JOIN progression_entries AS entry
+                           ON entry.progression_id = session.progression_id
+                        WHERE session.id = :session_id AND entry.message_id = message.id)
+     LIMIT 1
+"""
+
+
+def find_foreign(tx: Tx, session_id: str, message_ids: Iterable[str]) -> str | None:
+    """One of these messages that is stored and does not stand in this session."""
+    found: str | None = tx.value(FIND_FOREIGN, session_id=session_id, ids=ids_in(message_ids))
+    return found
+
+
 def find_positions(tx: Tx, session_id: str, message_ids: Iterable[str]) -> dict[str, int]:
     """Where messages stand in their session's order; those that stand in none are left out."""
     rows = tx.all(FIND_POSITIONS, session_id=session_id, ids=ids_in(message_ids))

@@ -121,7 +121,10 @@ class SqliteDialect:
         """A file that took the place of ours, unseen, is welcome only if it is the same database: a restored copy."""
         if self.database_id and read_meta(connection).get("database_id") != self.database_id:
             connection.close()
-            raise DatabaseGone(f"Another database has taken the place of {self.path}.")
+            raise DatabaseGone(
+                f"Another database has taken the place of {self.path}.",
+                hint="Start again whatever had the old one open, li studio for one.",
+            )
         self._identity = connection.identity
 
     def _create(self) -> None:

@@ -5,10 +5,10 @@ from contextlib import aclosing
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Path, Query, Response
-from fastapi.concurrency import run_in_threadpool
 from pydantic import Discriminator, Field, Tag
 
 from lionstudio.domain.conversation import Line
+from lionstudio.domain.drafts import require_no_future
 from lionstudio.domain.errors import SessionNotFound
 from lionstudio.domain.health import Health
 from lionstudio.domain.json_text import to_json
@@ -34,6 +34,7 @@ from lionstudio.server.schemas.runs import (
     Started,
     Transition,
 )
+from lionstudio.server.threads import STREAMS
 from lionstudio.services import branches, messages, runs, sessions
 from lionstudio.services.context import Context
 from lionstudio.services.session_list import list_sessions as list_page
@@ -123,7 +124,7 @@ async def stream_session(
 ) -> EventStream:
     """Every message of a run and every new one, then its state when that changes, and `done` when it has ended."""
     stream = SessionStream(studio.ctx, session_id, parse_cursor(last_event_id or after))
-    await run_in_threadpool(sessions.get_session, studio.ctx, session_id)  # raises SessionNotFound
+    await STREAMS.run(sessions.get_session, studio.ctx, session_id)  # raises SessionNotFound
     studio.live.require_room()
     return EventStream(_events(studio.live, studio.ctx, stream, session_id))
 
@@ -143,7 +144,7 @@ async def _follow(live: LiveFeed, ctx: Context, stream: SessionStream, ear: Ear)
     state_is_due = True
     while not live.closing:
         ear.clear()
-        page = await run_in_threadpool(stream.read)
+        page = await STREAMS.run(stream.read)
         if page.reload:
             yield event("reload", "{}")
         if page.items:
@@ -155,7 +156,7 @@ async def _follow(live: LiveFeed, ctx: Context, stream: SessionStream, ear: Ear)
         if not page.is_all:
             continue
         if state_is_due:
-            yield event("state", await run_in_threadpool(_state, ctx, page.session.id))
+            yield event("state", await STREAMS.run(_state, ctx, page.session.id))
             state_is_due = False
         if page.session.status is not SessionStatus.RUNNING:
             yield event("done", to_json({"status": page.session.status, "deleted": False}, what="event"))
@@ -172,6 +173,7 @@ def _state(ctx: Context, session_id: str) -> str:
 @router.post("", status_code=201, response_model=Started, responses={200: {"model": Started}})
 def start_session(ctx: Ctx, body: SessionIn) -> Response:
     """Begin a run. Answered when it is stored; announcing the same id again changes nothing and answers 200."""
+    require_no_future("started_at", body.started_at, now=ctx.now())
     line = Line(body.id or ctx.new_id(), body.branch_id or ctx.new_id(), ctx.new_id(), ctx.new_id())
     draft = sessions.SessionDraft(
         line=line,
@@ -216,6 +218,8 @@ def append_messages(
 ) -> Stored:
     """Store messages. Answered when they are on disk; sending one again, with its id, stores it once."""
     said = body if isinstance(body, list) else [body]
+    for one in said:
+        require_no_future("created_at", one.created_at, now=ctx.now())
     return Stored(ids=messages.append_to_session(ctx, session_id, [(one.branch_id, one.draft()) for one in said]))
 
 
