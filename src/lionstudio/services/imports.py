@@ -234,6 +234,8 @@ def _part(tx: Tx, session: Session, part: BranchImport, known: Session | None) -
     if branch is None:
         new = part.branch._replace(session_id=session.id)
         return Part(new, new, drafts, drafts, is_new=True)
+    if known is None and branch.session_id == session.id:
+        raise AlreadyExists(f"The session {session.id!r} was stored by another import in this moment.")
     if known is None or branch.session_id != known.id:
         raise InvalidRequest(f"The branch {branch.id!r} belongs to another session.")
     held = set(progressions.progression_ids(tx, branch.progression_id))
