@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 
 import httpx2
 import psycopg
@@ -15,7 +16,7 @@ from lionstudio.server.app import create_app
 from lionstudio.server.serving import StudioServer, listen
 from lionstudio.services import messages
 from lionstudio.services.context import Context
-from lionstudio.settings import Settings
+from lionstudio.settings import Settings, load_settings
 from tests.factories import line_of, start_run, user_says
 from tests.postgres_server import PostgresServer
 from tests.server.sse import EventReader
@@ -160,3 +161,73 @@ def test_a_database_that_goes_away_breaks_streams_off_and_is_said(
         wait_until(lambda: httpx2.get(f"{url}/api/ready").json()["feed_problem"])
     assert "a stream was broken off" in caplog.text
     assert "Traceback" not in caplog.text
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Where a database is that loses its place for a while."""
+    (tmp_path / "data").mkdir()
+    return tmp_path / "data"
+
+
+def problem_of(url: str) -> str | None:
+    problem: str | None = httpx2.get(f"{url}/api/ready").json()["feed_problem"]
+    return problem
+
+
+@contextmanager
+def moved_away(folder: Path, url: str) -> Iterator[None]:
+    """The folder under another name, until the follower has seen that."""
+    away = folder.with_name("away")
+    folder.rename(away)
+    wait_until(lambda: problem_of(url) is not None)
+    yield
+    away.rename(folder)
+
+
+def test_the_feed_goes_on_when_the_folder_is_back(
+    folder: Path, home: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(live, "TRY_AGAIN_AFTER", 0.05)
+    with serving(load_settings(db=str(folder / "state.db"))) as (url, _, _):
+        httpx2.post(f"{url}/api/sessions", json={"id": "run-1"}).raise_for_status()
+        with moved_away(folder, url):
+            assert httpx2.get(f"{url}{EVENTS}").status_code == 503  # better than to begin at a number that is not so
+        wait_until(lambda: httpx2.get(f"{url}/api/sessions").status_code == 200)
+        with EventReader(url, EVENTS) as reader:
+            events = reader.events()
+            assert (start := next(events)).id not in {None, "0"}
+            httpx2.post(f"{url}/api/sessions/run-1/messages", json={"role": "user", "content": "x"}).raise_for_status()
+            assert int(next(event for event in events if event.name == "change").id or "") > int(start.id or "")
+        wait_until(lambda: problem_of(url) is None)
+    assert caplog.text.count("the live feed cannot be read") == 1
+    assert "Traceback" not in caplog.text
+
+
+def test_a_feed_that_stands_still_hides_no_news(folder: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live, "TRY_AGAIN_AFTER", 600.0)
+    monkeypatch.setattr(live, "BEAT_EVERY", 0.05)
+    with serving(load_settings(db=str(folder / "state.db"))) as (url, _, _):
+        httpx2.post(f"{url}/api/sessions", json={"id": "run-1"}).raise_for_status()
+        with moved_away(folder, url):
+            pass
+        with EventReader(url, EVENTS) as reader:
+            events = reader.events()
+            next(events)
+            said = {"id": "m-1", "role": "user", "content": "x"}
+            httpx2.post(f"{url}/api/sessions/run-1/messages", json=said).raise_for_status()
+            told = next(event for event in events if event.name == "change")
+            while told.data["id"] != "m-1":
+                told = next(event for event in events if event.name == "change")
+
+
+def test_a_topic_of_a_newer_program_is_passed_on(studio_url: str, ctx: Context) -> None:
+    start_run(ctx)
+    with EventReader(studio_url, f"{EVENTS}?after=0") as reader, EventReader(studio_url, STREAM) as run:
+        with ctx.db.write() as tx:
+            tx.run("INSERT INTO changes (at, topic, entity_id, session_id) VALUES (1, 'novelty', 'x', 'run-1')")
+        messages.append_message(ctx, LINE, user_says("x", id="m-1"))
+        topics = (event.data["topic"] for event in reader.events() if event.name == "change")
+        assert [next(topics) for _ in range(3)] == ["session", "novelty", "message"]
+        assert next(event for event in run.events() if event.name == "message").data["message"]["id"] == "m-1"
+    assert problem_of(studio_url) is None

@@ -23,6 +23,6 @@ class Change(NamedTuple):
 
     seq: int
     at: float
-    topic: Topic
+    topic: Topic | str  # a word that is not ours comes from a newer program
     entity_id: str
     session_id: str | None

@@ -10,6 +10,8 @@ import threading
 from bisect import bisect_right
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing, contextmanager, suppress
+from functools import partial
+from typing import NamedTuple
 
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
@@ -17,7 +19,9 @@ from starlette.types import Receive, Scope, Send
 
 from lionstudio.domain.change import Change
 from lionstudio.domain.errors import Error, Unavailable
-from lionstudio.services.change_feed import ChangeFeed, News, newest_number, read_changes
+from lionstudio.domain.json_text import to_json
+from lionstudio.server.threads import STREAMS
+from lionstudio.services.change_feed import BATCH, ChangeFeed, News, newest_number, read_changes
 from lionstudio.services.context import Context
 
 BEAT_EVERY = 5.0  # seconds, so that a reader knows that the line is up
@@ -26,6 +30,7 @@ STREAMS_AT_ONCE = 1_000
 STUCK_AFTER = 60.0  # seconds in which a reader takes nothing at all
 LOOKS_APART = 0.01  # seconds: the first of many commits is told at once, the others a moment later
 TRY_AGAIN_AFTER = 1.0  # seconds, when the feed could not be read
+WOKEN_AT_ONCE = 20  # streams; then others have their turn
 
 ABORT = "lionstudio.abort"  # where a request has what breaks its line off
 PATIENCE = "lionstudio.patience"  # where it may have another time than STUCK_AFTER
@@ -65,15 +70,32 @@ class Ear:
         return False
 
 
+class Told(NamedTuple):
+    """A change as every stream sends it."""
+
+    seq: int
+    data: bytes
+
+
+class Heard(NamedTuple):
+    """What a stream sends next. With `reload` its cursor is of no use, and it goes on from this one."""
+
+    data: bytes
+    cursor: int
+    reload: bool = False
+
+
 class LiveFeed:
     """Follows the change feed in a thread of its own and wakes whoever waits for news."""
 
     def __init__(self, ctx: Context) -> None:
         self._ctx = ctx
         self._loop = asyncio.get_running_loop()
-        self._recent: list[Change] = []
+        self._recent: list[Told] = []
         self._reaches_back_to = 0  # every change after this one is in `_recent`
-        self.newest = 0
+        self._newest = 0  # that the follower told of
+        self._seen = 0  # the newest that a look at the database found
+        self._look_at = 0.0
         self._ears: dict[str | None, set[Ear]] = {}
         self._stopped = threading.Event()
         self._feed = ChangeFeed(ctx)
@@ -83,8 +105,12 @@ class LiveFeed:
         self.problem: str | None = None  # why the feed cannot be read now
 
     async def start(self) -> None:
-        self.newest = self._reaches_back_to = await run_in_threadpool(newest_number, self._ctx)
+        self._newest = self._reaches_back_to = await run_in_threadpool(newest_number, self._ctx)
         self._thread.start()
+
+    async def find_newest(self) -> int:
+        """Where a reader begins that wants only what comes next; raises Unavailable."""
+        return self._newest if self.problem is None else await STREAMS.run(newest_number, self._ctx)
 
     def close_streams(self) -> None:
         """End every stream in good order; their readers come back with their last number."""
@@ -118,46 +144,66 @@ class LiveFeed:
             if not ears and self._ears.get(session_id) is ears:
                 del self._ears[session_id]
 
-    async def read(self, after: int) -> News:
+    async def read(self, after: int) -> Heard:
         """What came after a number: from memory where it reaches back so far, else from the database."""
-        if self._reaches_back_to <= after <= self.newest:
-            begin = bisect_right(self._recent, after, key=lambda change: change.seq)
-            return News(tuple(self._recent[begin:]), self.newest)
-        return await run_in_threadpool(read_changes, self._ctx, after)
+        if self._reaches_back_to <= after < self._newest or after == self._newest >= self._seen:
+            begin = bisect_right(self._recent, after, key=lambda told: told.seq)
+            found = self._recent[begin : begin + BATCH]
+            cursor = found[-1].seq if len(found) == BATCH else self._newest
+            return Heard(b"".join(told.data for told in found), cursor)
+        return await STREAMS.run(self._read_database, after)
+
+    def _read_database(self, after: int) -> Heard:
+        news = read_changes(self._ctx, after)
+        return Heard(b"".join(_tell(change).data for change in news.changes), news.cursor, news.reload)
+
+    async def look(self) -> None:
+        """See for all streams whether there is news that the follower has not told of: it may be in trouble."""
+        if self._loop.time() < self._look_at:
+            return
+        self._look_at = self._loop.time() + BEAT_EVERY / 2
+        with suppress(Error):
+            self._seen = await STREAMS.run(newest_number, self._ctx)
 
     def _follow(self) -> None:
         """The thread: it goes on, whatever happens to the database."""
-        cursor = self.newest
+        cursor = self._newest
         while not self._stopped.is_set():
             try:
                 for news in self._feed.follow_in_batches(cursor, pause=LOOKS_APART):
                     cursor = news.cursor
-                    self._post(lambda news=news: self._take(news))  # type: ignore[misc]  # mypy knows no defaults here
-            except Error as error:
-                self._post(lambda text=str(error): self._fail(text))  # type: ignore[misc]
+                    told = [_tell(change) for change in news.changes]  # once for all streams, and not on the loop
+                    self._post(partial(self._take, news, told))
+            except Exception as error:  # noqa: BLE001  without this thread nobody would hear anything any more
+                problem = str(error) if isinstance(error, Error) else f"{type(error).__name__}: {error}"
+                self._post(partial(self._fail, problem))
                 self._stopped.wait(TRY_AGAIN_AFTER)
-                self._feed.close()
+                with suppress(Exception):
+                    self._feed.close()
                 self._feed = ChangeFeed(self._ctx)
 
     def _post(self, call: Callable[[], None]) -> None:
         with suppress(RuntimeError):  # the loop is closed: nobody listens any more
             self._loop.call_soon_threadsafe(call)
 
-    def _take(self, news: News) -> None:
+    def _take(self, news: News, told: list[Told]) -> None:
         self.problem = None
         if news.reload:
             self._recent.clear()
             self._reaches_back_to = news.cursor
-        self._recent += news.changes
-        self.newest = news.cursor
+        self._recent += told
+        self._newest = news.cursor
         if len(self._recent) > 2 * REMEMBERED:
-            forgotten = self._recent[-REMEMBERED - 1]
-            self._reaches_back_to = forgotten.seq
+            self._reaches_back_to = self._recent[-REMEMBERED - 1].seq
             del self._recent[:-REMEMBERED]
-        woken = {None, *(change.session_id for change in news.changes)}
-        for name in self._ears if news.reload else woken:
-            for ear in self._ears.get(name, ()):
-                ear.wake()
+        names = self._ears if news.reload else {None, *(change.session_id for change in news.changes)}
+        self._wake([ear for name in names for ear in self._ears.get(name, ())])
+
+    def _wake(self, ears: list[Ear]) -> None:
+        for ear in ears[:WOKEN_AT_ONCE]:
+            ear.wake()
+        if len(ears) > WOKEN_AT_ONCE:
+            self._loop.call_soon(self._wake, ears[WOKEN_AT_ONCE:])
 
     def _fail(self, problem: str) -> None:
         if self.problem is None:
@@ -169,6 +215,11 @@ def event(name: str, data: str, id: str | None = None) -> bytes:
     """One event as it goes over the wire. `data` is JSON, which has no line breaks of its own."""
     head = "" if id is None else f"id: {id}\n"
     return f"{head}event: {name}\ndata: {data}\n\n".encode()
+
+
+def _tell(change: Change) -> Told:
+    data = {"topic": change.topic, "id": change.entity_id, "session_id": change.session_id}
+    return Told(change.seq, event("change", to_json(data, what="event"), str(change.seq)))
 
 
 BEAT = b": beat\n\n"

@@ -8,6 +8,8 @@ KEEP_SECONDS = 7 * 24 * 3600.0
 TRIM_AT_MOST = 20_000  # rows at once, so that nobody waits long for the writer
 TRIM_SLACK = 10_000  # rows beyond the limit before anyone counts them
 
+TOPICS: dict[str, Topic] = {str(topic): topic for topic in Topic}  # a newer program may write others
+
 READ_AFTER = """
     SELECT seq, at, topic, entity_id, session_id FROM changes WHERE seq > :after ORDER BY seq LIMIT :limit
 """
@@ -25,7 +27,7 @@ def list_after(tx: Tx, after: int, *, limit: int, session_id: str | None = None)
         rows = tx.all(READ_AFTER, after=after, limit=limit)
     else:
         rows = tx.all(READ_OF_SESSION, after=after, limit=limit, session_id=session_id)
-    return [Change(row[0], row[1], Topic(row[2]), row[3], row[4]) for row in rows]
+    return [Change(row[0], row[1], TOPICS.get(row[2]) or row[2], row[3], row[4]) for row in rows]
 
 
 def span(tx: Tx) -> tuple[int, int]:

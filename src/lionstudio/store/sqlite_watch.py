@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 
 from lionstudio import machine
+from lionstudio.domain.errors import DatabaseGone
 from lionstudio.store.sqlite_connection import SqliteConnection
 
 # The file event comes when the log is written, a moment before the commit can be seen: a third of the wake-ups would
@@ -65,7 +66,11 @@ class SqliteWatch:
 
     def _open_folder(self) -> None:
         self._pid = os.getpid()
-        self._folder = machine.watch_folder(os.path.dirname(self._path) or ".")
+        folder = os.path.dirname(self._path) or "."
+        try:
+            self._folder = machine.watch_folder(folder)
+        except OSError as error:
+            raise DatabaseGone(f"The folder {folder} of the database cannot be watched ({error.strerror}).") from error
         self._poll = select.poll()
         if self._folder is not None:
             self._poll.register(self._folder.fileno(), select.POLLIN)

@@ -1,14 +1,14 @@
 """The server itself: that it is ready, and everything that happens, as it happens."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Query
+from fastapi import APIRouter, Header, Query, Response
 
-from lionstudio.domain.json_text import to_json
-from lionstudio.server.answers import Route
+from lionstudio.server.answers import Route, answer
 from lionstudio.server.dependencies import StudioDep
-from lionstudio.server.live import BEAT, Ear, EventStream, LiveFeed, event
+from lionstudio.server.live import BEAT, EventStream, LiveFeed, event
 from lionstudio.server.schemas.system import Ready
 from lionstudio.services.session_stream import parse_cursor
 from lionstudio.version import __version__
@@ -22,43 +22,36 @@ LastEventId = Annotated[
 After = Annotated[str | None, Query(description="the same, where no header can be sent", max_length=50)]
 
 
-@router.get("/ready")
-def get_ready(studio: StudioDep) -> Ready:
-    """Whether the server answers."""
+@router.get("/ready", response_model=Ready)
+async def get_ready(studio: StudioDep) -> Response:
+    """Whether the server answers. It needs neither a thread nor the database, so it never waits."""
     live = studio.live
-    return Ready(version=__version__, started_at=studio.started_at, streams=live.count, feed_problem=live.problem)
+    return answer(
+        Ready(version=__version__, started_at=studio.started_at, streams=live.count, feed_problem=live.problem)
+    )
 
 
 @router.get("/events", status_code=200, response_class=EventStream, responses=STREAM)
 async def follow_events(studio: StudioDep, last_event_id: LastEventId = None, after: After = None) -> EventStream:
     """What changes anywhere, as it changes: a topic and ids, never the values themselves."""
-    cursor = parse_cursor(last_event_id or after)
+    given = parse_cursor(last_event_id or after)
     studio.live.require_room()
-    return EventStream(_events(studio.live, None if cursor is None else cursor.seq))
+    cursor = await studio.live.find_newest() if given is None else given.seq
+    return EventStream(_events(studio.live, cursor))
 
 
-async def _events(live: LiveFeed, after: int | None) -> AsyncGenerator[bytes]:
+async def _events(live: LiveFeed, cursor: int) -> AsyncGenerator[bytes]:
     with live.listen() as ear:
-        cursor = live.newest if after is None else after
         yield event("hello", "{}", str(cursor))  # so that whoever breaks off now knows where it was
         while not live.closing:
             ear.clear()
-            news = await live.read(cursor)
-            cursor = news.cursor
-            if news.reload:
+            heard = await live.read(cursor)
+            cursor = heard.cursor
+            if heard.reload:
                 yield event("reload", "{}", str(cursor))
-            elif news.changes:
-                yield b"".join(
-                    event(
-                        "change",
-                        to_json({"topic": one.topic, "id": one.entity_id, "session_id": one.session_id}, what="event"),
-                        str(one.seq),
-                    )
-                    for one in news.changes
-                )
-            elif not await _wait(ear, live):
+            elif heard.data:
+                yield heard.data
+                await asyncio.sleep(0)  # a reader that takes all at once would leave no turn to others
+            elif not await ear.wait():
                 yield BEAT
-
-
-async def _wait(ear: Ear, live: LiveFeed) -> bool:
-    return live.closing or await ear.wait()
+                await live.look()
