@@ -8,7 +8,7 @@ from lionstudio.domain.errors import TeamNotFound
 from lionstudio.domain.team import SHOWN_CHOICES, Team, TeamMessage, TeamStatus, choose_meant
 from lionstudio.domain.team_entries import last_messages
 from lionstudio.services.context import Context
-from lionstudio.store import changes, team_counts, teams
+from lionstudio.store import changes, teams
 
 EVERY = 2**62
 NAMES_LOOKED_AT = 500  # of the newest teams, for one that was mistyped
@@ -59,6 +59,8 @@ def no_team(typed: str, names: Iterable[str]) -> TeamNotFound:
 
 def list_with_counts(ctx: Context) -> list[ListedTeam]:
     """Every team, newest first, with how much was written in it."""
+    from lionstudio.store import team_counts  # sending a message finds its team here, and counts nothing
+
     with ctx.db.read() as tx:
         counts = team_counts.count_in_all(tx)
         found = teams.list_newest(tx, status=None, before=None, limit=EVERY)
@@ -67,6 +69,8 @@ def list_with_counts(ctx: Context) -> list[ListedTeam]:
 
 def get_listed(ctx: Context, team_id: str) -> ListedTeam | None:
     """One team with how much was written in it."""
+    from lionstudio.store import team_counts
+
     with ctx.db.read() as tx:
         team = teams.find(tx, team_id)
         return None if team is None else ListedTeam(team, *team_counts.count_in_one(tx, team_id))
@@ -80,6 +84,8 @@ def list_all_messages(ctx: Context, team_id: str) -> list[TeamMessage]:
 
 def list_last_messages(ctx: Context, team_id: str, *, limit: int) -> list[TeamMessage]:
     """The last messages of a team, oldest first; one to several members for each of them, and counted once."""
+    from lionstudio.store import team_counts
+
     with ctx.db.read() as tx:
         since = team_counts.find_nth_last(tx, team_id, limit) if limit else math.inf
         return last_messages(teams.list_messages_since(tx, team_id, -math.inf if since is None else since), limit)
