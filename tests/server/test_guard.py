@@ -8,6 +8,7 @@ from starlette.testclient import TestClient
 from lionstudio.domain.errors import InvalidRequest
 from lionstudio.server.guard import BODY_LIMIT
 from lionstudio.server.serving import require_door
+from tests.server.conftest import BASE
 
 READY = "/api/ready"
 
@@ -33,19 +34,47 @@ def test_a_name_that_was_made_to_point_here_is_refused(client: TestClient, host:
     assert "--allow-host" in answer.json()["hint"]
 
 
-@pytest.mark.parametrize(
-    "headers",
-    [
-        {"Origin": "https://evil.example"},
-        {"Origin": "null"},
-        {"Origin": "http://127.0.0.1:9999"},
-        {"Sec-Fetch-Site": "cross-site"},
-    ],
-)
+FOREIGN = [
+    {"Origin": "https://evil.example"},
+    {"Origin": "null"},
+    {"Origin": "http://127.0.0.1:9999"},
+    {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"},
+    {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-User": "?1"},
+    {"Sec-Fetch-Site": "same-site"},  # another port of this machine
+]
+
+
+@pytest.mark.parametrize("headers", FOREIGN)
 def test_another_site_changes_nothing(client: TestClient, headers: dict[str, str]) -> None:
     answer = client.post("/api/sessions", json={}, headers=headers)
     assert answer.status_code == 403
     assert answer.json()["code"] == "cross_site"
+
+
+@pytest.mark.parametrize("headers", FOREIGN)
+def test_another_site_cannot_make_a_read_do_work(client: TestClient, headers: dict[str, str]) -> None:
+    answer = client.get("/api/admin/export", headers=headers)
+    assert (answer.status_code, answer.json()["code"]) == (403, "cross_site")
+    assert client.get("/api/admin/events", params={"action": "export"}).json()["items"] == []
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        pytest.param({"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "cors"}, id="the studio's own page"),
+        pytest.param({"Sec-Fetch-Site": "none", "Sec-Fetch-Mode": "navigate"}, id="an address that was typed"),
+        pytest.param({"Origin": BASE}, id="a browser that knows only Origin"),
+        pytest.param({}, id="no browser"),
+    ],
+)
+def test_our_own_pages_and_programs_read_and_write(client: TestClient, headers: dict[str, str]) -> None:
+    assert client.get("/api/admin/export", headers=headers).status_code == 200
+    assert client.post("/api/sessions", json={}, headers=headers).status_code == 201
+
+
+def test_a_link_on_another_site_may_lead_to_a_page(client: TestClient) -> None:
+    headers = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Accept": "text/html"}
+    assert client.get("/", headers=headers).status_code == 200
 
 
 def test_a_body_that_is_not_json_is_refused_by_its_kind(client: TestClient) -> None:

@@ -44,7 +44,11 @@ TOLD: Mapping[str, Told] = {
         "This server is not known under the name that was asked for.",
         "Use its address, or start it with --allow-host NAME.",
     ),
-    "cross_site": Told(403, "Another site may not change anything here.", "Send the request from the studio."),
+    "cross_site": Told(
+        403,
+        "A page of another site, or of another port, may not ask for this.",
+        "Open the studio itself, or type the address into the browser.",
+    ),
     "unauthorized": Told(
         401,
         "This server wants to know who asks.",
