@@ -2,8 +2,9 @@
 
 import pytest
 
-from lionstudio.domain.conversation import Message
-from lionstudio.domain.message_text import error_text, text_of
+from lionstudio.domain.conversation import Message, MessageKind
+from lionstudio.domain.json_text import to_json
+from lionstudio.domain.message_text import error_text, opening_of, text_of
 
 
 def message(role, content):
@@ -44,3 +45,20 @@ def test_a_message_says(role, content, expected):
 )
 def test_a_failed_tool_says(content, expected):
     assert error_text(message("action", content)) == expected
+
+
+@pytest.mark.parametrize("text", ["Find it", 'say "no" \\ twice\n', "🦁 roars", "\ud800 half", "x" * 5_000, ""])
+@pytest.mark.parametrize("letters", [1_000, 40, 33, 30, 27])
+def test_a_message_begins_as_its_first_letters_say(text: str, letters: int) -> None:
+    beginning = to_json({"instruction": text, "context": "more"})[:letters]
+    opening = opening_of(MessageKind.USER, beginning)
+    assert opening is not None
+    assert text.startswith(opening)
+    assert len(opening) >= min(len(text), (letters - len('{"instruction":"')) // 12)
+
+
+def test_what_begins_with_no_text_has_no_opening() -> None:
+    assert opening_of(MessageKind.USER, to_json("plain text")) == "plain text"
+    assert opening_of(MessageKind.USER, to_json({"instruction": {"deep": 1}})) is None
+    assert opening_of(MessageKind.USER, to_json({"other": 'x"instruction":"y'})) is None
+    assert opening_of(MessageKind.USER, "") is None

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from lionstudio.domain.conversation import Message, MessageKind
@@ -12,6 +13,10 @@ _SPOKEN: Mapping[MessageKind, str] = {
     MessageKind.USER: "instruction",
     MessageKind.ASSISTANT: "assistant_response",
 }
+
+_DECODER = json.JSONDecoder()
+LONGEST_ESCAPE = 12  # two of them make one character
+HALVES = "".join(map(chr, range(0xD800, 0xDC00)))  # the first of the two, where the second is cut off
 
 _NOTHING: tuple[Any, ...] = (None, "", [], {})
 
@@ -27,6 +32,18 @@ def text_of(message: Message) -> str:
         if kind is MessageKind.TOOL_RESULT and "output" in content:
             return _result(content)
     return plain(content)
+
+
+def opening_of(kind: MessageKind, beginning: str) -> str | None:
+    """What a message begins with, from the first letters of its content as JSON; None if that is not text."""
+    before, found, rest = beginning.partition('"' if beginning.startswith('"') else f'"{_SPOKEN[kind]}":"')
+    if not found or "\\" in before:
+        return None
+    for cut in range(LONGEST_ESCAPE):  # the last letters may be the beginning of an escape
+        with suppress(ValueError):
+            text, _ = _DECODER.raw_decode(f'"{rest[: len(rest) - cut]}"')
+            return str(text).rstrip(HALVES)
+    return None
 
 
 def error_text(message: Message) -> str:

@@ -168,7 +168,10 @@ def _require_dead(session: Session, evidence: Evidence, order: _Order, *, now: f
 
 def _way_to_stop(session: Session, evidence: Evidence) -> str:
     if evidence.process.pid is None:
-        return "No process was recorded for it, so nobody here can stop it. When it was quiet for too long, it can be ended."
+        return (
+            "No process was recorded for it, so nobody here can stop it. "
+            "When it was quiet for too long, it can be ended."
+        )
     return f"To stop it, stop its process: li runs kill {session.id}"
 
 

@@ -10,6 +10,7 @@ from lionstudio.domain.session import Session
 from lionstudio.services.context import Context
 from lionstudio.store.transaction import Tx
 
+LETTERS_READ = 1_000  # of a message; escapes take six letters for one
 NAMED_BY_FIRST = 3  # messages among which an unnamed run's instruction is looked for: a system prompt may come first
 
 
@@ -44,12 +45,13 @@ def names_in(tx: Tx, sessions: Iterable[Session]) -> dict[str, str]:
 
 def _by_instruction(tx: Tx, unnamed: Mapping[str, Session]) -> dict[str, str]:
     """Names from what runs were told to do."""
-    from lionstudio.domain.conversation import MessageKind
-    from lionstudio.domain.message_text import text_of
+    from lionstudio.domain.conversation import MessageKind, kind_of
+    from lionstudio.domain.message_text import opening_of
     from lionstudio.store.progressions import list_beginnings
 
     names: dict[str, str] = {}
-    for session_id, first in list_beginnings(tx, unnamed, limit=NAMED_BY_FIRST).items():
-        instruction = next((text_of(message) for message in first if message.kind is MessageKind.USER), None)
+    for session_id, first in list_beginnings(tx, unnamed, limit=NAMED_BY_FIRST, letters=LETTERS_READ).items():
+        told = [one for one in first if kind_of(one.lion_class, one.role, {}) is MessageKind.USER]
+        instruction = opening_of(MessageKind.USER, told[0].content) if told else None
         names[session_id] = display_name(unnamed[session_id], first_instruction=instruction)
     return names

@@ -1,6 +1,7 @@
 """Order (D1): which messages stand where, in a branch, in a session, and through a fork's ancestors."""
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from lionstudio.domain.conversation import Line, Message
 from lionstudio.store.encoding import IDS, ids_in
@@ -192,7 +193,7 @@ def list_in_session(tx: Tx, session_id: str, *, after: int, limit: int) -> list[
 
 
 READ_BEGINNINGS = f"""
-    SELECT {MESSAGE_COLUMNS}, entry.position, session.id
+    SELECT session.id, type.lion_class, message.role, substr(CAST(message.content AS text), 1, :letters)
       FROM sessions AS session
       JOIN progression_entries AS entry ON entry.progression_id = session.progression_id AND entry.position <= :limit
       JOIN messages AS message ON message.id = entry.message_id
@@ -202,11 +203,19 @@ READ_BEGINNINGS = f"""
 """
 
 
-def list_beginnings(tx: Tx, session_ids: Iterable[str], *, limit: int) -> dict[str, list[Message]]:
-    """The first messages of each of these sessions."""
-    found: dict[str, list[Message]] = {}
-    for row in tx.all(READ_BEGINNINGS, ids=ids_in(session_ids), limit=limit):
-        found.setdefault(row[11], []).append(to_message(tx, row, row[10]))
+class Beginning(NamedTuple):
+    """How a message begins: its class, its role, and the first letters of its content, which is JSON."""
+
+    lion_class: str
+    role: str
+    content: str
+
+
+def list_beginnings(tx: Tx, session_ids: Iterable[str], *, limit: int, letters: int) -> dict[str, list[Beginning]]:
+    """How the first messages of each of these sessions begin: a prompt may be megabytes long."""
+    found: dict[str, list[Beginning]] = {}
+    for session_id, *row in tx.all(READ_BEGINNINGS, ids=ids_in(session_ids), limit=limit, letters=letters):
+        found.setdefault(session_id, []).append(Beginning(*row))
     return found
 
 
