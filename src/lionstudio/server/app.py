@@ -9,6 +9,7 @@ from fastapi.routing import APIRoute
 
 from lionstudio.server import errors
 from lionstudio.server.guard import Door, Guard
+from lionstudio.server.guesses import Guesses
 from lionstudio.server.routes import (
     admin,
     dashboard,
@@ -42,7 +43,7 @@ ROUTERS: tuple[APIRouter, ...] = (
 def create_app(settings: Settings, door: Door | None = None, *, now: Callable[[], float] = time.time) -> FastAPI:
     """The server for one database, as it is seen through one door."""
 
-    door = door or Door()
+    door, guesses = door or Door(), Guesses()
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -66,8 +67,8 @@ def create_app(settings: Settings, door: Door | None = None, *, now: Callable[[]
     for router in ROUTERS:
         app.include_router(router, prefix="/api")
     app.include_router(home.router)
-    app.include_router(login.make_router(door))
-    app.add_middleware(Guard, door=door)
+    app.include_router(login.make_router(door, guesses))
+    app.add_middleware(Guard, door=door, guesses=guesses)
     return app
 
 

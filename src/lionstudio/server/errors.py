@@ -54,6 +54,9 @@ TOLD: Mapping[str, Told] = {
         "This server wants to know who asks.",
         "Send the header Authorization: Bearer TOKEN, or open /login in a browser.",
     ),
+    "too_many_guesses": Told(
+        429, "Too many wrong tokens came from this address.", "Send the right one: it is taken at any time."
+    ),
     "not_found": Told(404, "There is nothing at this address.", "Every address is in /api/openapi.json."),
     "method_not_allowed": Told(405, "This cannot be done at this address.", "Every address is in /api/openapi.json."),
     "body_too_slow": Told(408, f"Nothing came for {BODY_SECONDS:.0f} seconds.", "Send the request again."),

@@ -20,6 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lionstudio.domain.errors import InvalidRequest
 from lionstudio.server.errors import BODY_LIMIT, BODY_SECONDS, tell
+from lionstudio.server.guesses import Guesses
 
 COOKIE = "lionstudio"
 TOKEN_LENGTHS = range(16, 1_001)  # a shorter one could be guessed, a longer one does not fit into the form of /login
@@ -94,22 +95,23 @@ def _is_address(name: str) -> bool:
 class Guard:
     """Stands before the application."""
 
-    def __init__(self, app: ASGIApp, door: Door) -> None:
+    def __init__(self, app: ASGIApp, door: Door, guesses: Guesses) -> None:
         self._app = app
         self._door = door
+        self._guesses = guesses
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         send = _with_headers(send)
-        refused = self._refuse(scope)
+        refused = await self._refuse(scope)
         if refused is not None:
             await refused(scope, receive, send)
             return
         await self._app(scope, _Body(receive).receive, send)
 
-    def _refuse(self, scope: Scope) -> Response | None:
+    async def _refuse(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
         method, path = scope["method"], scope["path"]
         host = _host_of(f"//{headers.get('host', '')}")
@@ -118,6 +120,8 @@ class Guard:
         if (method not in SAFE_METHODS or path.startswith("/api/")) and _is_cross_site(headers):
             return tell("cross_site")
         if not self._is_known(headers) and path not in OPEN_PATHS:
+            if _brings_something(headers) and not await self._guesses.slow_down(client_of(scope)):
+                return tell("too_many_guesses")
             return _ask_who(headers, method, path)
         return _refuse_body(headers, method, path)
 
@@ -128,6 +132,16 @@ class Guard:
         if scheme.lower() == "bearer" and self._door.opens_for(token.strip()):
             return True
         return any(self._door.opens_for_cookie(cookie) for cookie in _cookies(headers.getlist("cookie")))
+
+
+def client_of(scope: Scope) -> str:
+    """The address a request comes from; of a client before a proxy on this machine, if that one says so."""
+    return scope["client"][0] if scope.get("client") else ""
+
+
+def _brings_something(headers: Headers) -> bool:
+    """Whether this could be a guess: without anything there is nothing to guess."""
+    return "authorization" in headers or bool(_cookies(headers.getlist("cookie")))
 
 
 def _host_of(url: str) -> str | None:

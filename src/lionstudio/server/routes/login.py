@@ -1,15 +1,14 @@
 """Letting a browser in: the token is typed once, and a cookie that no script can read stands for it."""
 
-import time
-from collections import deque
 from html import escape
+from urllib.parse import parse_qs
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from lionstudio.server.guard import COOKIE, Door
+from lionstudio.server.guard import COOKIE, Door, client_of
+from lionstudio.server.guesses import Guesses
 
-TRIES, TRIES_SECONDS = 10, 60.0  # wrong tokens that are looked at within a while, from whomever they come
 FORM_LIMIT = 4_096
 
 PAGE = """<!doctype html>
@@ -29,10 +28,9 @@ PAGE = """<!doctype html>
 ASK = "The token was chosen when this server was started."
 
 
-def make_router(door: Door) -> APIRouter:
+def make_router(door: Door, guesses: Guesses) -> APIRouter:
     """The page that asks for the token, and what takes it."""
     router = APIRouter(include_in_schema=False)
-    wrong: deque[float] = deque(maxlen=TRIES)
 
     @router.get("/login")
     def ask_for_token() -> Response:
@@ -40,12 +38,10 @@ def make_router(door: Door) -> APIRouter:
 
     @router.post("/login")
     async def take_token(request: Request) -> Response:
-        now = time.monotonic()
-        if len(wrong) == TRIES and now - wrong[0] < TRIES_SECONDS:
-            return _page("Too many wrong tokens. Try again in a minute.", 429)
         token = _token_in(await request.body())
         if not door.opens_for(token):
-            wrong.append(now)
+            if not await guesses.slow_down(client_of(request.scope)):
+                return _page("Too many wrong tokens came from your address. The right one is taken at any time.", 429)
             return _page("That is not the token. Look where this server was started.", 401)
         answer = RedirectResponse("/", 303)
         is_https = request.url.scheme == "https"
@@ -56,8 +52,6 @@ def make_router(door: Door) -> APIRouter:
 
 
 def _token_in(body: bytes) -> str:
-    from urllib.parse import parse_qs
-
     fields = parse_qs(body[:FORM_LIMIT].decode("utf-8", "replace"))
     return fields.get("token", [""])[0]
 
