@@ -2,7 +2,7 @@
 
 import hashlib
 import inspect
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Collection, Coroutine
 from functools import wraps
 from typing import Any
 
@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from pydantic_core import PydanticSerializationError
 
 from lionstudio.domain.json_text import to_json
+from lionstudio.server.threads import SLOW, WRITES, Lane
 
 TAG_BYTES = 12
 
@@ -33,8 +34,13 @@ class Route(APIRoute):
     """A route whose model is written as it is: FastAPI would check every field of ours a second time."""
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **settings: Any) -> None:
-        status = settings.get("status_code") or 200
-        super().__init__(path, _written(endpoint, status), **settings)
+        status, methods = settings.get("status_code") or 200, settings.get("methods") or ["GET"]
+        super().__init__(path, _written(endpoint, status, self.lane_of(methods)), **settings)
+
+    @staticmethod
+    def lane_of(methods: Collection[str]) -> Lane | None:
+        """Whose threads it runs in; None is where plain reads do."""
+        return None if set(methods) == {"GET"} else WRITES
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
@@ -52,14 +58,29 @@ class Route(APIRoute):
         return tagged
 
 
-def _written(endpoint: Callable[..., Any], status: int) -> Callable[..., Any]:
+class SlowRoute(Route):
+    """A route that may take minutes. Few of them run at once, and the others wait for each other alone."""
+
+    @staticmethod
+    def lane_of(methods: Collection[str]) -> Lane | None:
+        return SLOW
+
+
+def _written(endpoint: Callable[..., Any], status: int, lane: Lane | None) -> Callable[..., Any]:
     """The endpoint, with its model written down. It keeps its annotations, which the API is described by."""
     if inspect.iscoroutinefunction(endpoint):
-        return endpoint  # only streams are
+        return endpoint  # streams, and what has its lane already
 
     @wraps(endpoint)
     def writing(*args: Any, **kwargs: Any) -> Any:
         result = endpoint(*args, **kwargs)
         return answer(result, status) if isinstance(result, BaseModel) else result
 
-    return writing
+    if lane is None:
+        return writing
+
+    @wraps(endpoint)
+    async def writing_in_lane(*args: Any, **kwargs: Any) -> Any:
+        return await lane.run(writing, *args, **kwargs)
+
+    return writing_in_lane

@@ -1,12 +1,14 @@
 """Files that are sent while they are read, and broken off cleanly when the reader goes away or something goes wrong."""
 
 import logging
+from collections.abc import AsyncIterator
 
 from fastapi.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from lionstudio.domain.errors import Error
 from lionstudio.server.live import PATIENCE, cut
+from lionstudio.server.threads import SLOW
 from lionstudio.services.export_stream import Export
 
 STUCK_AFTER = 600.0  # seconds in which a reader takes nothing at all; people pause downloads
@@ -26,7 +28,11 @@ class Download(StreamingResponse):
         }
         if export.size is not None:
             headers["Content-Length"] = str(export.size)
-        super().__init__(export.pieces, headers=headers, media_type=export.media_type)
+        super().__init__(self._pieces(), headers=headers, media_type=export.media_type)
+
+    async def _pieces(self) -> AsyncIterator[bytes]:
+        while (piece := await SLOW.run(next, self._export.pieces, None)) is not None:
+            yield piece
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope[PATIENCE] = STUCK_AFTER

@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from lionstudio.doctor.scan import scan
-from lionstudio.server.answers import Route
+from lionstudio.server.answers import Route, SlowRoute
 from lionstudio.server.dependencies import Actor, Ctx, Moment, PageCursor, PageLimit, StudioDep
 from lionstudio.server.schemas.admin import EventOut, HealthOut, ResourcesOut
 from lionstudio.server.schemas.doctor import ScanIn, ScanOut
@@ -53,7 +53,6 @@ def list_admin_events(
     return Page(items=[EventOut.of(event) for event in page.items], next_cursor=page.next_cursor)
 
 
-@router.post("/doctor")
 def run_doctor(studio: StudioDep, who: Actor, body: ScanIn | None = None) -> ScanOut:
     """Look at every run that runs, now. With `transition_stale`, fail those that are stale and surely dead."""
     order = body or ScanIn()
@@ -63,3 +62,6 @@ def run_doctor(studio: StudioDep, who: Actor, body: ScanIn | None = None) -> Sca
         dead = [one.session.id for one in found.confirmed_dead]
         ended = transition_stale(studio.ctx, actor=who, only=dead, dry_run=order.dry_run)
     return ScanOut.of(found, ended, dry_run=order.dry_run)
+
+
+router.add_api_route("/doctor", run_doctor, methods=["POST"], route_class_override=SlowRoute)

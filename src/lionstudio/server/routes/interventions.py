@@ -7,7 +7,7 @@ from fastapi import APIRouter
 
 from lionstudio.domain.errors import Conflict, InvalidRequest, NotFound, Refused
 from lionstudio.recorders.left_behind import LeftBehind
-from lionstudio.server.answers import Route
+from lionstudio.server.answers import SlowRoute
 from lionstudio.server.dependencies import Actor, Ctx, StudioDep
 from lionstudio.server.schemas.interventions import (
     CleanupIn,
@@ -27,7 +27,7 @@ from lionstudio.services.prune import KEEP_DAYS, KEEP_N, plan_prune, prune
 from lionstudio.services.prune_selected import prune_selected
 from lionstudio.services.repair import repair
 
-router = APIRouter(route_class=Route, prefix="/admin", tags=["admin"])
+router = APIRouter(route_class=SlowRoute, prefix="/admin", tags=["admin"])
 
 
 @contextmanager

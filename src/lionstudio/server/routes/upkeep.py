@@ -5,7 +5,7 @@ from typing import Any
 from fastapi import APIRouter
 
 from lionstudio.domain.session_list import SessionFilter, View
-from lionstudio.server.answers import Route
+from lionstudio.server.answers import SlowRoute
 from lionstudio.server.dependencies import Actor, Ctx, SettingsDep
 from lionstudio.server.downloads import Download
 from lionstudio.server.schemas.runs import SessionRow
@@ -25,7 +25,7 @@ from lionstudio.services.legacy_archive import archive_legacy as archive
 from lionstudio.services.runs import summarise
 from lionstudio.services.session_list import list_sessions
 
-router = APIRouter(route_class=Route, prefix="/admin", tags=["admin"])
+router = APIRouter(route_class=SlowRoute, prefix="/admin", tags=["admin"])
 
 LEGACY_SHOWN = 20
 
