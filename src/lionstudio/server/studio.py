@@ -1,5 +1,6 @@
 """What lives as long as the server: the database, whoever watches it, and the doctor."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import NamedTuple
@@ -8,10 +9,13 @@ from fastapi.concurrency import run_in_threadpool
 
 from lionstudio.doctor.loop import Doctor
 from lionstudio.doctor.resources import ResourceView
-from lionstudio.recorders.reading import open_to_read
+from lionstudio.recorders.reading import bring_back, open_to_read
+from lionstudio.recorders.spool import list_waiting
 from lionstudio.server.live import LiveFeed
 from lionstudio.services.context import Context
 from lionstudio.settings import Settings
+
+BRING_BACK_EVERY = 10.0  # seconds
 
 
 class Studio(NamedTuple):
@@ -25,6 +29,14 @@ class Studio(NamedTuple):
     started_at: float
 
 
+async def _bring_back_again_and_again(ctx: Context, settings: Settings) -> None:
+    """Write what recorders that are gone set aside while the database was away: nobody else may come to open it."""
+    while True:
+        await asyncio.sleep(BRING_BACK_EVERY)
+        if await run_in_threadpool(list_waiting, settings.spool):
+            await run_in_threadpool(bring_back, ctx, settings)
+
+
 @asynccontextmanager
 async def open_studio(settings: Settings, now: Callable[[], float]) -> AsyncIterator[Studio]:
     """Open everything, and close it again in the other order; raises Unavailable."""
@@ -35,9 +47,11 @@ async def open_studio(settings: Settings, now: Callable[[], float]) -> AsyncIter
         await live.start()
         doctor = Doctor(ctx)
         doctor.start()
+        bringing = asyncio.create_task(_bring_back_again_and_again(ctx, settings))
         try:
             yield Studio(settings, ctx, live, doctor, ResourceView(ctx, settings), ctx.now())
         finally:
+            bringing.cancel()
             live.close_streams()
             await run_in_threadpool(doctor.stop)
             await live.stop()
