@@ -8,13 +8,18 @@ from typing import Annotated
 
 from fastapi import Depends, Header, Query, Request
 
+from lionstudio.domain.errors import InvalidRequest
+from lionstudio.domain.session import RUN_ACTOR
 from lionstudio.domain.session_list import LARGEST_TIME, PAGE_LIMIT
 from lionstudio.server.studio import Studio
 from lionstudio.services.context import Context
+from lionstudio.services.examination import DOCTOR_ACTOR
 from lionstudio.settings import Settings
 
 ACTOR = "admin"  # who acts, where nobody gave a name
-ACTOR_LENGTH = 100
+ACTOR_LENGTH = 100  # bytes
+# A person of such a name would pass for the doctor, or end a run as if the run had ended itself.
+RESERVED_ACTORS = frozenset({DOCTOR_ACTOR, RUN_ACTOR})
 
 
 async def get_studio(request: Request) -> Studio:
@@ -35,8 +40,21 @@ async def get_actor(
         str | None, Header(max_length=ACTOR_LENGTH, description="who acts, for the audit log (default: admin)")
     ] = None,
 ) -> str:
-    name = " ".join((x_lionstudio_actor or "").split())
+    name = " ".join(_text(x_lionstudio_actor or "").split())
+    if name.casefold() in RESERVED_ACTORS:
+        raise InvalidRequest(
+            f"{name} is not the name of a person: it marks what happens by itself.",
+            hint="Give your own name in X-Lionstudio-Actor, or leave the header out.",
+        )
     return name if name.isprintable() and name else ACTOR
+
+
+def _text(header: str) -> str:
+    """A header as it was meant: clients send UTF-8, and the framework reads each byte as a letter."""
+    try:
+        return header.encode("latin-1").decode()
+    except UnicodeError:
+        return header
 
 
 StudioDep = Annotated[Studio, Depends(get_studio)]
