@@ -21,19 +21,16 @@ from lionstudio.server.live import BEAT, Ear, EventStream, LiveFeed, event
 from lionstudio.server.routes.system import STREAM, After, LastEventId
 from lionstudio.server.schemas.messages import MessageIn, MessageOut, Stored
 from lionstudio.server.schemas.page import Page
-from lionstudio.server.schemas.runs import (
+from lionstudio.server.schemas.recording import (
     Beaten,
     BranchIn,
-    BranchOut,
     FinishIn,
     HeartbeatIn,
     ProcessIn,
-    SessionFull,
     SessionIn,
-    SessionRow,
     Started,
-    Transition,
 )
+from lionstudio.server.schemas.runs import BranchOut, SessionFull, SessionRow, Transition
 from lionstudio.server.threads import STREAMS
 from lionstudio.services import branches, messages, runs, sessions
 from lionstudio.services.context import Context

@@ -1,19 +1,18 @@
-"""Runs: a row of a list, one in full, and what recorders of any language send in."""
+"""Runs: a row of a list, and one in full."""
 
 from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, Field
 
 from lionstudio.domain.activity import Activity, ActivityKind
 from lionstudio.domain.audit import StatusTransition
 from lionstudio.domain.chain import state_chain
 from lionstudio.domain.conversation import Branch
 from lionstudio.domain.files_touched import FileTouched, HowTouched
-from lionstudio.domain.health import HEALTH_ACTIONS, Evidence, Health, OperatorAction
-from lionstudio.domain.process import ProcessLook, ProcessRecord, ProcessRole, ProcessState
+from lionstudio.domain.health import HEALTH_ACTIONS, Health, OperatorAction
 from lionstudio.domain.session import InvocationKind, Session, SessionStatus, SourceKind
 from lionstudio.domain.usage import Usage
-from lionstudio.server.schemas.messages import Id, Name, Seconds
+from lionstudio.server.schemas.evidence import EvidenceOut, ProcessOut
 from lionstudio.server.schemas.states import StateOut
 from lionstudio.services.branches import history_length
 from lionstudio.services.runs import SessionDetail, SessionSummary, ToolErrors
@@ -150,54 +149,6 @@ class BranchOut(BaseModel):
         )
 
 
-class EvidenceOut(BaseModel):
-    """What was seen of a run, just now. Null: nobody could look."""
-
-    observed_at: float | None
-    process: ProcessState
-    process_sentence: str
-    heartbeat_at: float | None
-    has_artifacts: bool | None
-    stale_locks: list[str]
-    temp_files: list[str]
-
-    @classmethod
-    def of(cls, evidence: Evidence) -> Self:
-        return cls(
-            observed_at=evidence.observed_at,
-            process=evidence.process.state,
-            process_sentence=evidence.process.sentence,
-            heartbeat_at=evidence.heartbeat_at,
-            has_artifacts=evidence.has_artifacts,
-            stale_locks=list(evidence.stale_locks),
-            temp_files=list(evidence.temp_files),
-        )
-
-
-class ProcessOut(BaseModel):
-    """A process of a run: as it was recorded, and as it was seen just now."""
-
-    role: ProcessRole
-    host: str | None
-    pid: int
-    command: str | None
-    heartbeat_at: float | None
-    state: ProcessState
-    sentence: str
-
-    @classmethod
-    def of(cls, record: ProcessRecord, look: ProcessLook) -> Self:
-        return cls(
-            role=record.role,
-            host=record.place.host,
-            pid=record.pid,
-            command=record.command,
-            heartbeat_at=record.heartbeat_at,
-            state=look.state,
-            sentence=look.sentence,
-        )
-
-
 class ToolErrorsOut(BaseModel):
     """Times that one tool failed in the same way."""
 
@@ -323,84 +274,3 @@ class SessionFull(SessionRow):
             children=[OtherRun.of(child, detail.names) for child in detail.children],
             team_messages=detail.team_messages,
         )
-
-
-class ProcessIn(BaseModel):
-    """Which process does the work of a run, so that those on its machine can see whether it lives."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    host: Name | None = None
-    boot_id: Name | None = None
-    pid_namespace: Name | None = None
-    pid: int = Field(ge=1, lt=2**31)
-    start_time: int | None = Field(None, ge=0, lt=2**62, description="clock ticks since boot")
-    command: Name | None = None
-
-
-class SessionIn(BaseModel):
-    """A run that begins. Announcing the same id again changes nothing."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    id: Id | None = None
-    name: Name | None = None
-    kind: InvocationKind | None = None
-    agent: Name | None = None
-    playbook: Name | None = None
-    model: Name | None = None
-    user: Name | None = None
-    show_topic: Name | None = None
-    show_play: Name | None = None
-    artifacts_path: Name | None = None
-    parent_session_id: Id | None = None
-    branch_id: Id | None = Field(None, description="of the branch that every run begins with")
-    branch_name: Name | None = None
-    started_at: Seconds | None = None
-    node_metadata: dict[str, JsonValue] | None = None
-    process: ProcessIn | None = None
-
-
-class Started(BaseModel):
-    """A run that has begun, and the branch that its messages go to."""
-
-    id: str
-    branch_id: str
-    status: SessionStatus | None
-
-
-class BranchIn(BaseModel):
-    """A branch that begins, or forks from another. Announcing the same id again changes nothing."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    id: Id | None = None
-    name: Name | None = None
-    model: Name | None = None
-    parent_branch_id: Id | None = None
-    at: int | None = Field(None, ge=0, le=2**53, description="how much of its parent it keeps (default: all)")
-    node_metadata: dict[str, JsonValue] | None = None
-
-
-class FinishIn(BaseModel):
-    """How a run ended. The exit code alone is enough; with neither it completed."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    status: SessionStatus | None = None
-    exit_code: int | None = Field(None, ge=-(2**31), lt=2**31)
-    sentence: Name | None = Field(None, description="why, for people")
-
-
-class HeartbeatIn(BaseModel):
-    """A sign of life from a process that nobody here can look at."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    role: ProcessRole = ProcessRole.RECORDER
-
-
-class Beaten(BaseModel):
-    """The sign of life was written down at this time."""
-
-    at: float
