@@ -11,6 +11,7 @@ from fastapi import Depends, Header, Query, Request
 from lionstudio.domain.errors import InvalidRequest
 from lionstudio.domain.session import RUN_ACTOR
 from lionstudio.domain.session_list import LARGEST_TIME, PAGE_LIMIT
+from lionstudio.server.schemas.messages import LARGEST_POSITION, MESSAGES_AT_ONCE
 from lionstudio.server.studio import Studio
 from lionstudio.services.context import Context
 from lionstudio.services.examination import DOCTOR_ACTOR
@@ -63,4 +64,6 @@ SettingsDep = Annotated[Settings, Depends(get_settings)]
 Actor = Annotated[str, Depends(get_actor)]
 PageCursor = Annotated[str | None, Query(max_length=1_000, description="next_cursor of the page before")]
 PageLimit = Annotated[int, Query(ge=1, le=PAGE_LIMIT)]
+AfterPosition = Annotated[int, Query(ge=0, le=LARGEST_POSITION, description="the position of the last one you have")]
+MessageLimit = Annotated[int, Query(ge=1, le=MESSAGES_AT_ONCE)]
 Moment = Annotated[float | None, Query(ge=-LARGEST_TIME, le=LARGEST_TIME, description="unix seconds")]

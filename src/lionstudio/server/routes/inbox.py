@@ -5,15 +5,13 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from lionstudio.server.answers import Route
-from lionstudio.server.dependencies import Ctx
+from lionstudio.server.dependencies import AfterPosition, Ctx, MessageLimit
 from lionstudio.server.schemas.messages import MessageOut
 from lionstudio.server.schemas.page import Page
 from lionstudio.services.exchange import list_exchanged
 
 router = APIRouter(route_class=Route, tags=["messages"])
 
-AT_ONCE = 1_000
-LARGEST_POSITION = 2**53
 Someone = Annotated[
     str | None, Query(max_length=4_000, description="a run's id, its name, its agent, or any name that was written to")
 ]
@@ -25,8 +23,8 @@ def list_exchange(
     recipient: Someone = None,
     sender: Someone = None,
     channel: Annotated[str | None, Query(max_length=4_000)] = None,
-    after: Annotated[int, Query(ge=0, le=LARGEST_POSITION, description="the position of the last one you have")] = 0,
-    limit: Annotated[int, Query(ge=1, le=AT_ONCE)] = 200,
+    after: AfterPosition = 0,
+    limit: MessageLimit = 200,
 ) -> Page[MessageOut]:
     """What was delivered to a recipient, or sent by a sender, or both, in the order of commits.
 

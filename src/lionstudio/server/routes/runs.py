@@ -14,12 +14,12 @@ from lionstudio.domain.health import Health
 from lionstudio.domain.json_text import to_json
 from lionstudio.domain.process import Place, ProcessRecord, ProcessRole
 from lionstudio.domain.session import InvocationKind, SessionStatus, SourceKind, status_from_exit_code
-from lionstudio.domain.session_list import LARGEST_TIME, PAGE_LIMIT, SessionFilter, Sort, View
+from lionstudio.domain.session_list import LARGEST_TIME, SessionFilter, Sort, View
 from lionstudio.server.answers import Route, answer, json_of
-from lionstudio.server.dependencies import Ctx, StudioDep
+from lionstudio.server.dependencies import AfterPosition, Ctx, MessageLimit, PageCursor, PageLimit, StudioDep
 from lionstudio.server.live import BEAT, Ear, EventStream, LiveFeed, event
 from lionstudio.server.routes.system import STREAM, After, LastEventId
-from lionstudio.server.schemas.messages import MessageIn, MessageOut, Stored
+from lionstudio.server.schemas.messages import MESSAGES_AT_ONCE, MessageIn, MessageOut, Stored
 from lionstudio.server.schemas.page import Page
 from lionstudio.server.schemas.recording import (
     Beaten,
@@ -39,11 +39,8 @@ from lionstudio.services.session_stream import SessionStream, parse_cursor
 
 router = APIRouter(route_class=Route, prefix="/sessions", tags=["runs"])
 
-MESSAGES_AT_ONCE = 1_000
-LARGEST_POSITION = 2**53
 SessionId = Annotated[str, Path(max_length=200)]
 Words = Annotated[str | None, Query(max_length=4_000)]
-Limit = Annotated[int, Query(ge=1, le=PAGE_LIMIT)]
 # The shape says which of the two is meant, so that only what is wrong with that one is told.
 Said = Annotated[
     Annotated[MessageIn, Tag("message")]
@@ -70,8 +67,8 @@ def list_sessions(
     ] = None,
     view: View | None = None,
     sort: Sort = Sort.ACTIVE,
-    cursor: Annotated[str | None, Query(max_length=1_000, description="next_cursor of the page before")] = None,
-    limit: Limit = 100,
+    cursor: PageCursor = None,
+    limit: PageLimit = 100,
 ) -> Page[SessionRow]:
     """Runs, those that run first, then the newest."""
     wanted = SessionFilter(status, kind, source, health, agent, playbook, show, since, search, view)
@@ -91,8 +88,8 @@ def list_messages(
     ctx: Ctx,
     session_id: SessionId,
     branch: Annotated[str | None, Query(max_length=200, description="only this branch, with what it inherited")] = None,
-    after: Annotated[int, Query(ge=0, le=LARGEST_POSITION, description="the position of the last one you have")] = 0,
-    limit: Annotated[int, Query(ge=1, le=MESSAGES_AT_ONCE)] = 200,
+    after: AfterPosition = 0,
+    limit: MessageLimit = 200,
 ) -> Page[MessageOut]:
     """What was said, in the order it was stored."""
     if branch is None:

@@ -5,10 +5,9 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query
 
 from lionstudio.domain.errors import PlayNotFound, ShowNotFound
-from lionstudio.domain.session_list import PAGE_LIMIT
 from lionstudio.domain.show import PlayStatus
 from lionstudio.server.answers import Route
-from lionstudio.server.dependencies import Actor, Ctx, SettingsDep
+from lionstudio.server.dependencies import Actor, Ctx, PageCursor, PageLimit, SettingsDep
 from lionstudio.server.schemas.page import Page
 from lionstudio.server.schemas.plays import DiskPlayFull, GateIn, GateOut, PlayFull, PlayRow
 from lionstudio.server.schemas.shows import DiskShow, ShowFull, ShowRow
@@ -19,8 +18,6 @@ router = APIRouter(route_class=Route, tags=["shows"])
 # Stored names may hold anything, a slash too; as paths they are never trusted.
 Topic = Annotated[str, Path(max_length=1_000)]
 Name = Annotated[str, Path(max_length=1_000)]
-Cursor = Annotated[str | None, Query(max_length=1_000, description="next_cursor of the page before")]
-Limit = Annotated[int, Query(ge=1, le=PAGE_LIMIT)]
 
 
 @router.get("/shows/", include_in_schema=False)
@@ -32,8 +29,8 @@ def list_shows(
         str | None, Query(max_length=100, json_schema_extra={"enum": list(map(str, show_list.LISTED_STATUSES))})
     ] = None,
     on_disk: Annotated[bool, Query(description="also those that are only on disk, with the status unknown")] = True,
-    cursor: Cursor = None,
-    limit: Limit = 100,
+    cursor: PageCursor = None,
+    limit: PageLimit = 100,
 ) -> Page[ShowRow]:
     """Shows, newest first, then those that nobody brought in."""
     root = settings.shows_folder if on_disk else None
@@ -45,8 +42,8 @@ def list_shows(
 def list_plays(
     ctx: Ctx,
     status: Annotated[list[PlayStatus] | None, Query(description="any of these; may be given several times")] = None,
-    cursor: Cursor = None,
-    limit: Limit = 100,
+    cursor: PageCursor = None,
+    limit: PageLimit = 100,
 ) -> Page[PlayRow]:
     """Plays of every show, newest first: what is blocked, escalated, waits for a gate."""
     page = show_list.page_plays(ctx, status or (), cursor=cursor, limit=limit)

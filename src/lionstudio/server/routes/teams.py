@@ -4,11 +4,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
 
-from lionstudio.domain.session_list import PAGE_LIMIT
 from lionstudio.domain.team import TeamStatus
 from lionstudio.domain.team_list import MessageFilter
 from lionstudio.server.answers import Route
-from lionstudio.server.dependencies import Ctx
+from lionstudio.server.dependencies import Ctx, PageCursor, PageLimit
 from lionstudio.server.schemas.page import Page
 from lionstudio.server.schemas.teams import Order, TeamFull, TeamMessageOut, TeamRow
 from lionstudio.services import team_pages
@@ -17,15 +16,13 @@ from lionstudio.services.team_pages import TeamMessagePage
 router = APIRouter(route_class=Route, tags=["teams"])
 
 TeamName = Annotated[str, Path(max_length=1_000, description="an id or a name")]
-Cursor = Annotated[str | None, Query(max_length=1_000, description="next_cursor of the page before")]
-Limit = Annotated[int, Query(ge=1, le=PAGE_LIMIT)]
 Someone = Annotated[str | None, Query(max_length=1_000)]
 Full = Annotated[bool, Query(description="false: no content where a summary stands for it")]
 
 
 @router.get("/teams/", include_in_schema=False)
 @router.get("/teams")
-def list_teams(ctx: Ctx, status: TeamStatus | None = None, cursor: Cursor = None, limit: Limit = 100) -> Page[TeamRow]:
+def list_teams(ctx: Ctx, status: TeamStatus | None = None, cursor: PageCursor = None, limit: PageLimit = 100) -> Page[TeamRow]:
     """Teams, newest first."""
     page = team_pages.page_teams(ctx, status=status, cursor=cursor, limit=limit)
     return Page(items=[TeamRow.of(listed) for listed in page.items], next_cursor=page.next_cursor)
@@ -43,8 +40,8 @@ def list_team_messages(
     recipient: Someone = None,
     order: Order = Order.NEWEST,
     full: Full = True,
-    cursor: Cursor = None,
-    limit: Limit = 100,
+    cursor: PageCursor = None,
+    limit: PageLimit = 100,
 ) -> Page[TeamMessageOut]:
     """What was written in a team. A page may end before its limit when the messages are very long."""
     wanted = MessageFilter(member=member, is_unread=unread, sender=sender, recipient=recipient)
@@ -73,8 +70,8 @@ def list_team_messages_of_session(
         bool, Query(description="all that was written, while the run lasted, in the teams it wrote to")
     ] = False,
     full: Full = True,
-    cursor: Cursor = None,
-    limit: Limit = 100,
+    cursor: PageCursor = None,
+    limit: PageLimit = 100,
 ) -> Page[TeamMessageOut]:
     """What a run wrote to its teams, oldest first."""
     page = team_pages.page_messages_of_session(ctx, session_id, beside=beside, cursor=cursor, limit=limit)

@@ -7,6 +7,8 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from lionstudio.domain.conversation import Message, MessageDraft, MessageKind, spoken
 
+LARGEST_POSITION = 2**53  # what every reader of JSON takes as it is
+MESSAGES_AT_ONCE = 1_000
 # An id stands in addresses, so it has nothing in it that an address would take for something else.
 Id = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[A-Za-z0-9][A-Za-z0-9._:@+-]*$")]
 Name = Annotated[str, Field(max_length=4_000)]

@@ -4,7 +4,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from lionstudio.domain.process import ProcessRole
 from lionstudio.domain.session import InvocationKind, SessionStatus
-from lionstudio.server.schemas.messages import Id, Name, Seconds
+from lionstudio.server.schemas.messages import LARGEST_POSITION, Id, Name, Seconds
 
 
 class ProcessIn(BaseModel):
@@ -60,7 +60,7 @@ class BranchIn(BaseModel):
     name: Name | None = None
     model: Name | None = None
     parent_branch_id: Id | None = None
-    at: int | None = Field(None, ge=0, le=2**53, description="how much of its parent it keeps (default: all)")
+    at: int | None = Field(None, ge=0, le=LARGEST_POSITION, description="how much of its parent it keeps (default: all)")
     node_metadata: dict[str, JsonValue] | None = None
 
 
