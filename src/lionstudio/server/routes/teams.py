@@ -22,7 +22,9 @@ Full = Annotated[bool, Query(description="false: no content where a summary stan
 
 @router.get("/teams/", include_in_schema=False)
 @router.get("/teams")
-def list_teams(ctx: Ctx, status: TeamStatus | None = None, cursor: PageCursor = None, limit: PageLimit = 100) -> Page[TeamRow]:
+def list_teams(
+    ctx: Ctx, status: TeamStatus | None = None, cursor: PageCursor = None, limit: PageLimit = 100
+) -> Page[TeamRow]:
     """Teams, newest first."""
     page = team_pages.page_teams(ctx, status=status, cursor=cursor, limit=limit)
     return Page(items=[TeamRow.of(listed) for listed in page.items], next_cursor=page.next_cursor)

@@ -60,7 +60,9 @@ class BranchIn(BaseModel):
     name: Name | None = None
     model: Name | None = None
     parent_branch_id: Id | None = None
-    at: int | None = Field(None, ge=0, le=LARGEST_POSITION, description="how much of its parent it keeps (default: all)")
+    at: int | None = Field(
+        None, ge=0, le=LARGEST_POSITION, description="how much of its parent it keeps (default: all)"
+    )
     node_metadata: dict[str, JsonValue] | None = None
 
 
