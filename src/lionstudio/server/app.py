@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from fastapi import APIRouter, FastAPI
+from fastapi.concurrency import run_in_threadpool
 from fastapi.routing import APIRoute
 
 from lionstudio.server import errors
@@ -24,6 +25,7 @@ from lionstudio.server.routes import (
     upkeep,
 )
 from lionstudio.server.studio import open_studio
+from lionstudio.services.scratch import remove_left
 from lionstudio.settings import Settings
 from lionstudio.version import __version__
 
@@ -47,6 +49,8 @@ def create_app(settings: Settings, door: Door | None = None, *, now: Callable[[]
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        # The copy of a whole database that a killed server was about to send must not stay until the next export.
+        await run_in_threadpool(remove_left, str(settings.backups))
         async with open_studio(settings, now) as studio:
             app.state.studio = studio
             yield

@@ -16,7 +16,7 @@ class ScratchFolder:
     """A new folder in another one; what dead processes left there is removed first. Raises OSError."""
 
     def __init__(self, parent: str) -> None:
-        _remove_left(parent)
+        remove_left(parent)
         self.path, self._lock = _make_locked(parent)
 
     def close(self) -> None:
@@ -43,7 +43,8 @@ def _make_locked(parent: str) -> tuple[str, int]:
             os.close(folder)
 
 
-def _remove_left(parent: str) -> None:
+def remove_left(parent: str) -> None:
+    """Remove what dead processes left in a folder, as far as that is possible."""
     try:
         names = os.listdir(parent)
     except OSError:  # which may be written all the same
