@@ -92,3 +92,11 @@ def test_a_name_of_any_shape_is_only_a_name(client: TestClient, ctx: Context) ->
     for name in ("' OR 1=1 --", "../x", "nul \0", "%", "x" * 4_000):
         send(ctx, name, name)
         assert texts(client.get(PATH, params={"recipient": name})) == [name]
+
+
+def test_a_page_of_large_messages_is_short(client: TestClient, ctx: Context) -> None:
+    for number in range(3):
+        send(ctx, f"{number}" * 600_000)
+    answer = client.get(PATH, params={"recipient": "ben", "limit": 1_000})
+    assert len(texts(answer)) == 1
+    assert [text[0] for text in walk(client, 1_000, recipient="ben")] == ["0", "1", "2"]

@@ -193,13 +193,12 @@ def test_the_feed_goes_on_when_the_folder_is_back(
         httpx2.post(f"{url}/api/sessions", json={"id": "run-1"}).raise_for_status()
         with moved_away(folder, url):
             assert httpx2.get(f"{url}{EVENTS}").status_code == 503  # better than to begin at a number that is not so
-        wait_until(lambda: httpx2.get(f"{url}/api/sessions").status_code == 200)
+        wait_until(lambda: problem_of(url) is None)
         with EventReader(url, EVENTS) as reader:
             events = reader.events()
             assert (start := next(events)).id not in {None, "0"}
             httpx2.post(f"{url}/api/sessions/run-1/messages", json={"role": "user", "content": "x"}).raise_for_status()
             assert int(next(event for event in events if event.name == "change").id or "") > int(start.id or "")
-        wait_until(lambda: problem_of(url) is None)
     assert caplog.text.count("the live feed cannot be read") == 1
     assert "Traceback" not in caplog.text
 

@@ -260,6 +260,19 @@ def test_the_messages_of_a_run_come_in_pages_with_their_branches(client: TestCli
     assert ids(client.get(path, params={"branch": "run-1-main", "after": 5})) == ["m5", "m6"]
 
 
+@pytest.mark.parametrize("asked", [{}, {"branch": line_of("run-1").branch_id}])
+def test_a_page_of_large_messages_is_short(client: TestClient, ctx: Context, asked: dict[str, str]) -> None:
+    start_run(ctx)
+    for number in range(3):
+        messages.append_message(ctx, line_of("run-1"), user_says("x" * 600_000, id=f"m{number}"))
+    after, seen = "0", []
+    while after is not None:
+        answer = client.get("/api/sessions/run-1/messages", params={"limit": 1_000, "after": after, **asked})
+        seen.append(ids(answer))
+        after = answer.json()["next_cursor"]
+    assert seen == [["m0"], ["m1"], ["m2"]]
+
+
 def test_what_cannot_be_asked_of_messages_is_refused(client: TestClient, ctx: Context) -> None:
     start_run(ctx)
     start_run(ctx, "run-2")

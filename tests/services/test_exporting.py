@@ -57,6 +57,16 @@ def test_what_a_run_says_after_its_export_began_is_not_in_it(ctx: Context) -> No
     assert [line["content"] for line in lines if line["type"] == "message"] == [{"instruction": "before"}]
 
 
+def test_large_messages_are_read_a_few_at_a_time(ctx: Context) -> None:
+    start_run(ctx, "run-1")
+    for number in range(4):
+        append_message(ctx, line_of("run-1"), user_says("x" * 600_000, id=f"m{number}"))
+    lines = (line for line in export_lines(ctx, ["run-1"]) if line["type"] == "message")
+    assert next(lines)["id"] == "m0"
+    append_message(ctx, line_of("run-1"), user_says("mended", id="m1"))  # it was not read together with the first
+    assert [line["content"]["instruction"][:6] for line in lines] == ["mended", "xxxxxx", "xxxxxx"]
+
+
 def test_a_run_that_is_deleted_while_it_is_exported_is_no_shorter_run(
     ctx: Context, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -165,6 +165,39 @@ def test_a_message_that_was_changed_before_it_is_read_comes_once(ctx: Context) -
     assert [(item.message.id, item.message.content["instruction"]) for item in found] == [("a", "mended"), ("b", "b")]
 
 
+def test_a_message_that_was_changed_before_it_is_read_does_not_come_again(
+    ctx: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start_run(ctx)
+    say(ctx, "a", "b", "c")
+    say(ctx, "a", text="mended")
+    page = SessionStream(ctx, "run-1").read()
+    assert read_on(ctx, page.items[-1].cursor) == read_on(ctx, page.cursor) == []
+    monkeypatch.setattr(session_stream, "PAGE", 2)
+    stream = SessionStream(ctx, "run-1")
+    while not (page := stream.read()).is_all:
+        pass
+    assert read_on(ctx, page.cursor) == []
+
+
+def test_a_page_has_no_more_bytes_than_it_may_but_always_a_message(ctx: Context) -> None:
+    start_run(ctx)
+    large = "x" * (session_stream.PAGE_BYTES * 3 // 5)
+    names = [f"m{number}" for number in range(4)]
+    for name in names:
+        say(ctx, name, text=large)
+    say(ctx, "small", "smaller")
+    stream = SessionStream(ctx, "run-1")
+    pages = [stream.read() for _ in range(4)]
+    assert [ids(page.items) for page in pages] == [["m0"], ["m1"], ["m2"], ["m3", "small", "smaller"]]
+    assert [page.is_all for page in pages] == [False, False, False, True]
+    for name in names:
+        say(ctx, name, text=f"{large}!")
+    pages = [stream.read() for _ in range(2)]
+    assert [ids(page.items) for page in pages] == [["m0", "m1"], ["m2", "m3"]]
+    assert pages[1].is_all
+
+
 def test_a_change_of_what_was_sent_before_is_sent_while_the_reader_is_still_behind(
     ctx: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:

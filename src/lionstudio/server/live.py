@@ -30,6 +30,7 @@ STREAMS_AT_ONCE = 1_000
 STUCK_AFTER = 60.0  # seconds in which a reader takes nothing at all
 LOOKS_APART = 0.01  # seconds: the first of many commits is told at once, the others a moment later
 TRY_AGAIN_AFTER = 1.0  # seconds, when the feed could not be read
+QUIET_AFTER = 1.0  # seconds without news, after which the feed is known to be well
 WOKEN_AT_ONCE = 20  # streams; then others have their turn
 
 ABORT = "lionstudio.abort"  # where a request has what breaks its line off
@@ -170,10 +171,11 @@ class LiveFeed:
         cursor = self._newest
         while not self._stopped.is_set():
             try:
-                for news in self._feed.follow_in_batches(cursor, pause=LOOKS_APART):
+                for news in self._feed.follow_in_batches(cursor, pause=LOOKS_APART, idle=QUIET_AFTER):
                     cursor = news.cursor
                     told = [_tell(change) for change in news.changes]  # once for all streams, and not on the loop
                     self._post(partial(self._take, news, told))
+                self._post(self._recover)  # it could be read, and there was nothing
             except Exception as error:  # noqa: BLE001  without this thread nobody would hear anything any more
                 problem = str(error) if isinstance(error, Error) else f"{type(error).__name__}: {error}"
                 self._post(partial(self._fail, problem))
@@ -187,7 +189,7 @@ class LiveFeed:
             self._loop.call_soon_threadsafe(call)
 
     def _take(self, news: News, told: list[Told]) -> None:
-        self.problem = None
+        self._recover()
         if news.reload:
             self._recent.clear()
             self._reaches_back_to = news.cursor
@@ -204,6 +206,9 @@ class LiveFeed:
             ear.wake()
         if len(ears) > WOKEN_AT_ONCE:
             self._loop.call_soon(self._wake, ears[WOKEN_AT_ONCE:])
+
+    def _recover(self) -> None:
+        self.problem = None
 
     def _fail(self, problem: str) -> None:
         if self.problem is None:

@@ -1,8 +1,8 @@
 """The exchange as people look into it: by recipient, by sender, or between the two (R8)."""
 
-from lionstudio.domain.conversation import Message
 from lionstudio.domain.errors import InvalidRequest
 from lionstudio.services.context import Context
+from lionstudio.services.message_pages import PAGE_BYTES, MessagePage
 from lionstudio.store import exchange
 
 PAGE = 200
@@ -16,10 +16,12 @@ def list_exchanged(
     channel: str | None = None,
     after: int = 0,
     limit: int = PAGE,
-) -> list[Message]:
+) -> MessagePage:
     """Messages in the order of commits; a message's position is the next `after`. Raises InvalidRequest."""
     if recipient is None and sender is None:
         raise InvalidRequest("Whose messages?", hint="Name a recipient, a sender, or both: ?recipient=NAME")
     with ctx.db.read() as tx:
         names = {"recipient": recipient, "sender": sender, "channel": channel}
-        return exchange.list_where(tx, names, after=after, limit=limit)
+        limit = exchange.count_fitting(tx, names, after=after, limit=limit, budget=PAGE_BYTES)
+        found = exchange.list_where(tx, names, after=after, limit=limit)
+    return MessagePage(tuple(found), len(found) == limit)

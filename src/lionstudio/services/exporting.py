@@ -7,6 +7,7 @@ from lionstudio.domain.errors import Conflict
 from lionstudio.domain.process import ProcessRecord
 from lionstudio.services import sessions
 from lionstudio.services.context import Context
+from lionstudio.services.message_pages import PAGE_BYTES
 from lionstudio.store import audit, branches, processes, progressions, usage
 
 PAGE = 200  # messages read at once, so that a run of any length takes no more memory than a short one
@@ -36,13 +37,16 @@ def export_lines(ctx: Context, session_ids: Iterable[str]) -> Iterator[dict[str,
 
 
 def _message_lines(ctx: Context, session_id: str, lengths: dict[str, int], *, upto: int) -> Iterator[dict[str, Any]]:
-    for after in range(0, upto, PAGE):
-        limit = min(PAGE, upto - after)
+    after = 0
+    while after < upto:
         with ctx.db.read() as tx:
+            most = min(PAGE, upto - after)
+            limit = progressions.count_fitting(tx, session_id, after=after, limit=most, budget=PAGE_BYTES)
             page = progressions.list_in_session(tx, session_id, after=after, limit=limit)
             places = progressions.list_places(tx, session_id, after=after, limit=limit)
         if len(page) != limit:  # half a run must not pass for a whole one
             raise Conflict(f"The run {session_id} was deleted or replaced while it was exported.", hint="Export again.")
+        after += limit
         for message in page:
             yield {
                 "type": "message",

@@ -15,6 +15,7 @@ from lionstudio.domain.conversation import Message
 from lionstudio.domain.errors import InvalidRequest
 from lionstudio.domain.session import Session
 from lionstudio.services.context import Context
+from lionstudio.services.message_pages import PAGE_BYTES
 from lionstudio.services.sessions import get
 from lionstudio.store import changes, progressions
 from lionstudio.store.transaction import Tx
@@ -45,6 +46,7 @@ class StreamPage(NamedTuple):
     items: tuple[Streamed, ...]
     is_all: bool
     has_other_news: bool  # about the run itself or its branches
+    cursor: str  # of a reader that got all of it
     reload: bool = False  # the cursor was of no use: this is the beginning again
 
 
@@ -88,7 +90,7 @@ class SessionStream:
         stretches = [*self._stretches, _Stretch(walk.began_at, walk.position, newest)]
         self._stretches = [stretch for stretch in stretches if stretch.newest > walk.seq]
         is_all = is_last and walk.position >= session.message_count
-        return StreamPage(session, tuple(walk.items), is_all, walk.has_other_news, reload)
+        return StreamPage(session, tuple(walk.items), is_all, walk.has_other_news, walk.cursor, reload)
 
 
 def _is_usable(cursor: Cursor, session: Session, trimmed: int, newest: int) -> bool:
@@ -125,8 +127,14 @@ class _Walk:
         self.began_at = self.position
         self.items: list[Streamed] = []
         self.has_other_news = False
-        self._coming = deque(progressions.list_in_session(tx, session_id, after=self.position, limit=PAGE))
-        self._branches = progressions.list_places(tx, session_id, after=self.position, limit=PAGE)
+        self._room = PAGE_BYTES  # for messages that were changed
+        limit = progressions.count_fitting(tx, session_id, after=self.position, limit=PAGE, budget=PAGE_BYTES)
+        self._coming = deque(progressions.list_in_session(tx, session_id, after=self.position, limit=limit))
+        self._branches = progressions.list_places(tx, session_id, after=self.position, limit=limit)
+
+    @property
+    def cursor(self) -> str:
+        return f"{self.seq}.{self.position}"
 
     def go(self, newest: int) -> bool:
         """Send what there is up to the newest change; whether that was reached."""
@@ -138,6 +146,8 @@ class _Walk:
             if place is None:
                 self.has_other_news = self.has_other_news or change.topic is not Topic.MESSAGE
             elif place <= self.position:
+                if self._room <= 0:
+                    return False  # the page is full
                 self._send_again(change, place)
             else:
                 self._send_untold(before=place)
@@ -158,13 +168,23 @@ class _Walk:
 
     def _send_again(self, change: Change, place: int) -> None:
         """Send a message that was changed since this reader got it."""
-        if place > self.began_at:
-            return  # it was read with this page, as it is by now
-        if any(known.after < place <= known.upto and change.seq <= known.newest for known in self._stretches):
+        cursor = f"{change.seq}.{self.position}"
+        if self._is_known(change, place):
+            if self.items:  # or who breaks off after the last of them would get this one for nothing
+                self.items[-1] = self.items[-1]._replace(cursor=cursor)
             return
-        branches = progressions.list_places(self._tx, self._session_id, after=place - 1, limit=1)
-        for message in progressions.list_in_session(self._tx, self._session_id, after=place - 1, limit=1):
-            self._add(message, f"{change.seq}.{self.position}", branches)
+        only = {"after": place - 1, "limit": 1}
+        sizes = progressions.list_sizes(self._tx, self._session_id, **only)
+        branches = progressions.list_places(self._tx, self._session_id, **only)
+        for message, size in zip(progressions.list_in_session(self._tx, self._session_id, **only), sizes, strict=True):
+            self._room -= size
+            self._add(message, cursor, branches)
+
+    def _is_known(self, change: Change, place: int) -> bool:
+        """Whether the reader was sent the message as it is by now."""
+        if place > self.began_at:
+            return True  # it was read with this page
+        return any(known.after < place <= known.upto and change.seq <= known.newest for known in self._stretches)
 
     def _send(self, message: Message, cursor: str) -> None:
         self._add(message, cursor, self._branches)

@@ -87,6 +87,7 @@ class Dialect(Protocol):
     check_integrity: str | None  # SQL for what is wrong with the file, "ok" if nothing; None where there is no file
     list_huge_tables: str | None  # SQL for names and estimated rows of tables that take too long to count
     same_size: str  # SQL: `embedding` has as many numbers as :vector
+    json_size: str  # SQL: how many bytes the JSON in the column {} has
 
     def connect(self, *, writing: bool) -> Connection:
         """A new connection; raises Unavailable when there is none to be had."""

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 
 from lionstudio.domain.conversation import Message
-from lionstudio.store.messages import MESSAGE_COLUMNS, to_message
+from lionstudio.store.dialect import Row
+from lionstudio.store.messages import MESSAGE_COLUMNS, fitting, size_of_message, to_message
 from lionstudio.store.texts import text_in
 from lionstudio.store.transaction import Tx
 
@@ -25,7 +26,16 @@ def list_exchanged(tx: Tx, box: str, name: str, *, channel: str | None, after: i
 
 def list_where(tx: Tx, wanted: Mapping[str, str | None], *, after: int, limit: int) -> list[Message]:
     """What was exchanged with this recipient, sender and channel, of which at least one is named."""
+    return [to_message(tx, row, row[10]) for row in _read(tx, MESSAGE_COLUMNS, wanted, after=after, limit=limit)]
+
+
+def count_fitting(tx: Tx, wanted: Mapping[str, str | None], *, after: int, limit: int, budget: int) -> int:
+    """How many of them a page of so many bytes takes: one at least, `limit` at most."""
+    rows = _read(tx, size_of_message(tx), wanted, after=after, limit=limit)
+    return fitting((row[0] for row in rows), limit=limit, budget=budget)
+
+
+def _read(tx: Tx, columns: str, wanted: Mapping[str, str | None], *, after: int, limit: int) -> list[Row]:
     names = {column: text_in(name) for column, name in wanted.items() if name is not None}
     conditions = " AND ".join(f"box.{column} = :{column}" for column in names)
-    sql = READ_EXCHANGE.format(columns=MESSAGE_COLUMNS, conditions=conditions)
-    return [to_message(tx, row, row[10]) for row in tx.all(sql, after=after, limit=limit, **names)]
+    return tx.all(READ_EXCHANGE.format(columns=columns, conditions=conditions), after=after, limit=limit, **names)

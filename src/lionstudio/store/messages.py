@@ -121,6 +121,22 @@ def to_message(tx: Tx, row: Row, position: int | None = None) -> Message:
     )
 
 
+def size_of_message(tx: Tx) -> str:
+    """SQL for how many bytes of JSON a message has, about; it is told without reading them."""
+    content, metadata = (tx.dialect.json_size.format(f"message.{name}") for name in ("content", "node_metadata"))
+    return f"{content} + COALESCE({metadata}, 0)"
+
+
+def fitting(sizes: Iterable[int], *, limit: int, budget: int) -> int:
+    """How many of a page's messages are read at once; `limit` if all of them are."""
+    total = 0
+    for number, size in enumerate(sizes):
+        total += size
+        if number and total > budget:
+            return number
+    return limit
+
+
 READ_EMBEDDINGS = (
     "SELECT id, embedding FROM messages WHERE embedding IS NOT NULL AND id > :after ORDER BY id LIMIT :limit"
 )

@@ -276,6 +276,7 @@ class PostgresDialect:
     news_lock: str | None = f"SELECT pg_advisory_xact_lock({NEWS_LOCK})"
     news_call: str | None = f"SELECT pg_notify('{CHANNEL}', '')"
     same_size = "cardinality(embedding) = cardinality(CAST(:vector AS real[]))"
+    json_size = "octet_length(CAST({} AS text))"
     migration_lock: str | None = f"SELECT pg_advisory_xact_lock({MIGRATION_LOCK})"
     list_tables = (
         "SELECT table_name FROM information_schema.tables "

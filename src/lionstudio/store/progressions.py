@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from lionstudio.domain.conversation import Line, Message
 from lionstudio.store.encoding import IDS, ids_in
-from lionstudio.store.messages import MESSAGE_COLUMNS, to_message
+from lionstudio.store.messages import MESSAGE_COLUMNS, fitting, size_of_message, to_message
 from lionstudio.store.transaction import Tx
 
 INSERT_HEAD = "INSERT INTO progression_heads (id, created_at, length) VALUES (:id, :created_at, :length)"
@@ -145,8 +145,8 @@ def progression_ids(tx: Tx, progression_id: str) -> list[str]:
 
 
 # Positions have no gaps, so a page is a range and needs no sort beyond itself.
-READ_SESSION = f"""
-    SELECT {MESSAGE_COLUMNS}, entry.position
+READ_SESSION = """
+    SELECT {columns}, entry.position
       FROM sessions AS session
       JOIN progression_entries AS entry ON entry.progression_id = session.progression_id
       JOIN messages AS message ON message.id = entry.message_id
@@ -165,7 +165,7 @@ READ_TOOL_MESSAGES = f"""
 """
 # A fork's own messages follow the first `forked_at_ord` of its parent's history, which may itself be a fork: walk up
 # once, narrowing at each step to what the child kept (R26).
-READ_BRANCH = f"""
+READ_BRANCH = """
     WITH RECURSIVE lineage (parent_id, progression_id, base, upto) AS (
         SELECT parent_branch_id, progression_id, COALESCE(forked_at_ord, 0), CAST(:after + :limit AS bigint)
           FROM branches WHERE id = :branch_id
@@ -174,7 +174,7 @@ READ_BRANCH = f"""
                CASE WHEN lineage.upto < lineage.base THEN lineage.upto ELSE lineage.base END
           FROM lineage JOIN branches AS parent ON parent.id = lineage.parent_id
     )
-    SELECT {MESSAGE_COLUMNS},
+    SELECT {columns},
            lineage.base + entry.position AS place
       FROM lineage
       JOIN progression_entries AS entry
@@ -188,8 +188,20 @@ READ_BRANCH = f"""
 
 def list_in_session(tx: Tx, session_id: str, *, after: int, limit: int) -> list[Message]:
     """A session's messages in the order they were stored, from position `after` + 1."""
-    rows = tx.all(READ_SESSION, session_id=session_id, after=after, limit=limit)
+    sql = READ_SESSION.format(columns=MESSAGE_COLUMNS)
+    rows = tx.all(sql, session_id=session_id, after=after, limit=limit)
     return [to_message(tx, row, row[10]) for row in rows]
+
+
+def count_fitting(tx: Tx, session_id: str, *, after: int, limit: int, budget: int) -> int:
+    """How many messages from position `after` + 1 a page of so many bytes takes: one at least, `limit` at most."""
+    return fitting(list_sizes(tx, session_id, after=after, limit=limit), limit=limit, budget=budget)
+
+
+def list_sizes(tx: Tx, session_id: str, *, after: int, limit: int) -> list[int]:
+    """How many bytes of JSON the messages from position `after` + 1 have, about."""
+    sql = READ_SESSION.format(columns=size_of_message(tx))
+    return [row[0] for row in tx.all(sql, session_id=session_id, after=after, limit=limit)]
 
 
 READ_BEGINNINGS = f"""
@@ -227,8 +239,16 @@ def list_tool_messages(tx: Tx, session_id: str) -> list[Message]:
 
 def list_in_branch(tx: Tx, branch_id: str, *, after: int, limit: int) -> list[Message]:
     """A branch's history through all its ancestors, from position `after` + 1."""
-    rows = tx.all(READ_BRANCH, branch_id=branch_id, after=after, limit=limit)
+    sql = READ_BRANCH.format(columns=MESSAGE_COLUMNS)
+    rows = tx.all(sql, branch_id=branch_id, after=after, limit=limit)
     return [to_message(tx, row, row[10]) for row in rows]
+
+
+def count_fitting_in_branch(tx: Tx, branch_id: str, *, after: int, limit: int, budget: int) -> int:
+    """The same as `count_fitting`, for a branch's history."""
+    sql = READ_BRANCH.format(columns=size_of_message(tx))
+    rows = tx.all(sql, branch_id=branch_id, after=after, limit=limit)
+    return fitting((row[0] for row in rows), limit=limit, budget=budget)
 
 
 LIST_PLACES = """

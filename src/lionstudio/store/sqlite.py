@@ -55,6 +55,7 @@ class SqliteDialect:
     news_lock: str | None = None
     news_call: str | None = None  # the file watch wakes who listens
     same_size = "length(embedding) = length(:vector)"
+    json_size = "octet_length({})"
     migration_lock: str | None = None
     list_tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
     list_foreign_keys = """

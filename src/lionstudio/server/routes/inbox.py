@@ -30,6 +30,5 @@ def list_exchange(
 
     The position of a message is where to go on; keep that of the last one, and ask again later for what is new.
     """
-    found = list_exchanged(ctx, recipient=recipient, sender=sender, channel=channel, after=after, limit=limit)
-    following = str(found[-1].position) if len(found) == limit else None
-    return Page(items=[MessageOut.of(message) for message in found], next_cursor=following)
+    page = list_exchanged(ctx, recipient=recipient, sender=sender, channel=channel, after=after, limit=limit)
+    return Page(items=[MessageOut.of(message) for message in page.messages], next_cursor=page.next_cursor)

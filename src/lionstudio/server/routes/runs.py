@@ -34,8 +34,9 @@ from lionstudio.server.schemas.runs import BranchOut, SessionFull, SessionRow, T
 from lionstudio.server.threads import STREAMS
 from lionstudio.services import branches, messages, runs, sessions
 from lionstudio.services.context import Context
+from lionstudio.services.message_pages import read_branch_page, read_session_page
 from lionstudio.services.session_list import list_sessions as list_page
-from lionstudio.services.session_stream import SessionStream, parse_cursor
+from lionstudio.services.session_stream import SessionStream, StreamPage, parse_cursor
 
 router = APIRouter(route_class=Route, prefix="/sessions", tags=["runs"])
 
@@ -91,16 +92,14 @@ def list_messages(
     after: AfterPosition = 0,
     limit: MessageLimit = 200,
 ) -> Page[MessageOut]:
-    """What was said, in the order it was stored."""
+    """What was said, in the order it was stored. A page has a megabyte at most, or one message, so it may be short."""
     if branch is None:
-        stretch = runs.read_stretch(ctx, session_id, after=after, limit=limit)
-        items = [MessageOut.of(one, stretch.branch_ids.get(one.id, ())) for one in stretch.messages]
+        page = read_session_page(ctx, session_id, after=after, limit=limit)
+        items = [MessageOut.of(one, page.branch_ids.get(one.id, ())) for one in page.messages]
     else:
-        items = [
-            MessageOut.of(one) for one in messages.list_messages(ctx, session_id, branch, after=after, limit=limit)
-        ]
-    following = str(items[-1].position) if len(items) == limit else None
-    return Page.model_construct(items=items, next_cursor=following)
+        page = read_branch_page(ctx, session_id, branch, after=after, limit=limit)
+        items = [MessageOut.of(one) for one in page.messages]
+    return Page.model_construct(items=items, next_cursor=page.next_cursor)
 
 
 @router.get("/{session_id}/history")
@@ -138,25 +137,32 @@ async def _follow(live: LiveFeed, ctx: Context, stream: SessionStream, ear: Ear)
     state_is_due = True
     while not live.closing:
         ear.clear()
-        page = await STREAMS.run(stream.read)
+        page, data = await STREAMS.run(_read_page, stream)
         if page.reload:
             yield event("reload", "{}")
-        if page.items:
-            yield b"".join(
-                event("message", f'{{"message":{json_of(MessageOut.of(one.message, one.branch_ids))}}}', one.cursor)
-                for one in page.items
-            )
+        if data:
+            yield data
         state_is_due = state_is_due or page.has_other_news
         if not page.is_all:
             continue
         if state_is_due:
-            yield event("state", await STREAMS.run(_state, ctx, page.session.id))
+            # Its number lets who breaks off now go on after all that was looked at, and not only after what was sent.
+            yield event("state", await STREAMS.run(_state, ctx, page.session.id), page.cursor)
             state_is_due = False
         if page.session.status is not SessionStatus.RUNNING:
             yield event("done", to_json({"status": page.session.status, "deleted": False}, what="event"))
             return
         if not await ear.wait():
             yield BEAT
+
+
+def _read_page(stream: SessionStream) -> tuple[StreamPage, bytes]:
+    """The next page, and its messages as they are sent: written in a thread, because they may be large."""
+    page = stream.read()
+    return page, b"".join(
+        event("message", f'{{"message":{json_of(MessageOut.of(one.message, one.branch_ids))}}}', one.cursor)
+        for one in page.items
+    )
 
 
 def _state(ctx: Context, session_id: str) -> str:
