@@ -1,12 +1,12 @@
 """`li studio`: what it refuses before it listens, and how it can be reached afterwards."""
 
+import contextlib
 import http.client
 import os
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -15,50 +15,126 @@ import pytest
 from tests.cli.conftest import run_li
 
 TOKEN = "0123456789abcdef"
+FORM = "application/x-www-form-urlencoded"
 SAID = "Lion Studio is at "
 
 
-@contextmanager
-def serving(home: Path, *words: str, **variables: str) -> Iterator[str]:
-    """A studio that listens on a free port; the address that it tells."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "lionstudio", "studio", "--port", "0", *words],
-        env={**os.environ, "LIONAGI_HOME": str(home), **variables},
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stderr is not None
-    try:
-        told = process.stderr.readline()
-        assert told.startswith(SAID), told + process.stderr.read()
-        yield told.removeprefix(SAID).strip()
-    finally:
-        process.terminate()
-        process.communicate(timeout=30)
+class Studio:
+    """`li studio` on a free port, in a process of its own, as programs and proxies meet it."""
 
+    def __init__(self, home: Path, *words: str, **variables: str) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "lionstudio", "studio", "--port", "0", *words],
+            env={**os.environ, "LIONAGI_HOME": str(home), "LIONAGI_TOKEN": TOKEN, **variables},
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert self._process.stderr is not None
+        told = self._process.stderr.readline()
+        if not told.startswith(SAID):
+            raise AssertionError(told + self.stop())
+        self.address = told.removeprefix(SAID).strip()
+        self.port = urlsplit(self.address).port or 0
 
-def ask(address: str, host: str) -> int:
-    """The status of an answer to a client that means this host; names are not looked up, for nobody may know ours."""
-    port = urlsplit(address).port
-    assert port is not None
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
-    connection.request("GET", "/api/ready", headers={"Host": host, "Authorization": f"Bearer {TOKEN}"})
-    status = connection.getresponse().status
-    connection.close()
-    return status
+    def ask(
+        self, method: str, path: str, headers: Mapping[str, str], body: str | None = None, *, by: str = "127.0.0.1"
+    ) -> http.client.HTTPResponse:
+        """An answer, asked for from an address of this machine; names are not looked up, for nobody may know ours."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30, source_address=(by, 0))
+        with contextlib.closing(connection):
+            connection.request(method, path, body, dict(headers))
+            answer = connection.getresponse()
+            answer.read()
+        return answer
+
+    def is_open_for(self, host: str) -> int:
+        return self.ask("GET", "/api/ready", {"Host": host, "Authorization": f"Bearer {TOKEN}"}).status
+
+    def log_in(self, token: str = TOKEN, *, by: str = "127.0.0.1", **headers: str) -> str | None:
+        """The cookie that a browser gets."""
+        said = {"Content-Type": FORM, "Host": "127.0.0.1"} | {
+            name.replace("_", "-"): value for name, value in headers.items()
+        }
+        return self.ask("POST", "/login", said, f"token={token}", by=by).getheader("Set-Cookie")
+
+    def stop(self) -> str:
+        """End it; what it said meanwhile."""
+        self._process.terminate()
+        return self._process.communicate(timeout=30)[1]
+
+    def __enter__(self) -> "Studio":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._process.returncode is None:
+            self.stop()
 
 
 def test_the_address_that_it_tells_is_one_that_it_answers_to(tmp_path: Path) -> None:
-    with serving(tmp_path, "--host", "0.0.0.0", LIONAGI_TOKEN=TOKEN) as address:
-        assert urlsplit(address).hostname == socket.gethostname().lower()
-        assert ask(address, urlsplit(address).netloc) == 200
-        assert ask(address, "evil.example") == 403
+    with Studio(tmp_path, "--host", "0.0.0.0") as studio:
+        told = urlsplit(studio.address)
+        assert told.hostname == socket.gethostname().lower()
+        assert studio.is_open_for(told.netloc) == 200
+        assert studio.is_open_for("evil.example") == 403
 
 
 def test_a_host_may_be_written_in_capitals(tmp_path: Path) -> None:
-    with serving(tmp_path, "--host", "LOCALHOST", "--allow-host", "Studio.Example", LIONAGI_TOKEN=TOKEN) as address:
-        assert ask(address, urlsplit(address).netloc) == 200
-        assert ask(address, "STUDIO.example") == 200
+    with Studio(tmp_path, "--host", "LOCALHOST", "--allow-host", "Studio.Example") as studio:
+        assert studio.is_open_for(urlsplit(studio.address).netloc) == 200
+        assert studio.is_open_for("STUDIO.example") == 200
+
+
+def test_a_cookie_is_kept_from_scripts_and_behind_tls_from_open_lines(tmp_path: Path) -> None:
+    """The word of a proxy on this machine counts, that of anybody else does not, whatever the environment says."""
+    with Studio(tmp_path, FORWARDED_ALLOW_IPS="*") as studio:
+        plain = studio.log_in()
+        assert plain is not None
+        assert {"HttpOnly", "SameSite=strict", "Path=/"} <= set(plain.split("; "))
+        assert "Secure" not in plain.split("; ")
+        assert TOKEN not in plain
+        by_proxy = studio.log_in(X_Forwarded_Proto="https", X_Forwarded_For="192.0.2.7")
+        assert by_proxy is not None
+        assert "Secure" in by_proxy.split("; ")
+        by_another = studio.log_in(X_Forwarded_Proto="https", by="127.0.0.2")
+        assert by_another is not None
+        assert "Secure" not in by_another.split("; ")
+
+
+def test_every_answer_has_the_headers_that_keep_a_browser_safe(tmp_path: Path) -> None:
+    with Studio(tmp_path) as studio:
+        for method, path in (("GET", "/login"), ("GET", "/api/ready"), ("GET", "/"), ("POST", "/nothing")):
+            answer = studio.ask(method, path, {"Host": "127.0.0.1"})
+            policy = (answer.getheader("Content-Security-Policy") or "").split("; ")
+            assert "default-src 'self'" in policy, path
+            assert "frame-ancestors 'none'" in policy, path
+            assert not [part for part in policy if part.startswith("script-src")], path
+            assert answer.getheader("X-Content-Type-Options") == "nosniff", path
+            assert answer.getheader("Server") is None, path
+
+
+def test_no_secret_is_ever_said(tmp_path: Path) -> None:
+    """Whatever comes in, right or wrong, well formed or not: a log is read by others than who has the token."""
+    with Studio(tmp_path) as studio:
+        cookie = (studio.log_in() or "").partition(";")[0].partition("=")[2]
+        assert cookie
+        studio.log_in("wrong-but-nearly-right")
+        here = {"Host": "127.0.0.1"}
+        for headers in (
+            {"Authorization": f"Bearer {TOKEN}"},
+            {"Authorization": "Bearer wrong-but-nearly-right"},
+            {"Cookie": f"lionstudio={cookie}"},
+        ):
+            for path in (f"/login?token={TOKEN}", f"/api/sessions?cursor={TOKEN}", f"/api/nothing?token={TOKEN}"):
+                studio.ask("GET", path, {**here, **headers})
+            studio.ask("POST", "/api/sessions", {**here, **headers, "Content-Type": "application/json"}, TOKEN)
+        with socket.create_connection(("127.0.0.1", studio.port), 30) as line:
+            line.sendall(f"GET /\x00 HTTP/1.1\r\nAuthorization: Bearer {TOKEN}\r\nCookie {cookie}\r\n\r\n".encode())
+            while line.recv(4_096):
+                pass
+        said = studio.stop()
+    for secret in (TOKEN, cookie, "wrong-but-nearly-right"):
+        assert secret not in said
+    assert "Traceback" not in said
 
 
 BAD_TOKENS = [

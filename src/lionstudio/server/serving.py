@@ -16,6 +16,7 @@ PORT = 8765
 PORTS_TRIED = 20
 BACKLOG = 1_024
 SHUTDOWN_SECONDS = 3
+PROXIES = ["127.0.0.1", "::1"]  # who may say for whom they ask, and whether by TLS; the environment has no say in it
 STUCK_SECONDS = 1.5  # of them, in which a reader must take something
 
 
@@ -78,6 +79,7 @@ class StudioServer(uvicorn.Server):
                 log_level="warning",
                 access_log=False,
                 server_header=False,
+                forwarded_allow_ips=PROXIES,
                 timeout_graceful_shutdown=SHUTDOWN_SECONDS,
             )
         )
