@@ -143,7 +143,10 @@ def test_without_a_token_only_this_machine_may_come_in() -> None:
         require_door("0.0.0.0", frozenset(), None)
     assert "LIONAGI_TOKEN" in str(caught.value.hint)
     assert require_door("127.0.0.1", frozenset(), None).token is None
-    assert require_door("0.0.0.0", frozenset(), "secret").token == "secret"
+    assert require_door("0.0.0.0", frozenset(), "0123456789abcdef").token == "0123456789abcdef"
+    for host in ("0.0.0.0", "127.0.0.1"):
+        with pytest.raises(InvalidRequest, match="LIONAGI_TOKEN does not hold a token"):
+            require_door(host, frozenset(), "0123456789abcde")
 
 
 class TestToken:

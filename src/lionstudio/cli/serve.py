@@ -11,18 +11,16 @@ TOKEN_FILE_LIMIT = 64 * 1024  # bytes; more is some other file
 def studio(call: Call) -> None:
     """Serve until a signal says otherwise."""
     from lionstudio.server.app import create_app  # half a second, so only here
-    from lionstudio.server.guard import require_token
     from lionstudio.server.serving import StudioServer, listen, require_door
 
     args, out = call.args, call.out
     if not 0 <= args.port < 65_536:
         raise WrongUsage(f"{args.port} is not a port.", hint="Use a number from 1 to 65535, or 0 for any.")
     token = _read_token(args.token_file) if args.token_file else call.settings.token
-    if token is not None:
-        require_token(token, source=args.token_file or "LIONAGI_TOKEN")
     host = args.host.lower()
     name = _name(host)
-    door = require_door(host, frozenset(known.lower() for known in (name, *(args.allow_host or ()))), token)
+    names = frozenset(known.lower() for known in (name, *(args.allow_host or ())))
+    door = require_door(host, names, token, token_from=args.token_file or "LIONAGI_TOKEN")
     call.ctx_made.db.dialect  # noqa: B018  opened here, so that what is wrong with it is said in one line
     call.close()
     with listen(host, args.port) as sock:

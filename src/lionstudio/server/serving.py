@@ -7,10 +7,11 @@ from collections.abc import Callable
 
 import uvicorn
 from fastapi import FastAPI
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lionstudio.domain.errors import InvalidRequest, Unavailable
 from lionstudio.server.connection import Connection
-from lionstudio.server.guard import Door, is_loopback
+from lionstudio.server.guard import Door, is_loopback, require_token
 
 PORT = 8765
 PORTS_TRIED = 20
@@ -26,9 +27,11 @@ class NoPort(Unavailable):
     code = "no_port"
 
 
-def require_door(host: str, names: frozenset[str], token: str | None) -> Door:
-    """The door to open; raises InvalidRequest when it would be open to everybody."""
-    if not is_loopback(host) and token is None:
+def require_door(host: str, names: frozenset[str], token: str | None, *, token_from: str = "LIONAGI_TOKEN") -> Door:
+    """The door to open; raises InvalidRequest when it would be open to everybody, or to who guesses."""
+    if token is not None:
+        require_token(token, source=token_from)
+    elif not is_loopback(host):
         raise InvalidRequest(
             f"On {host} others can reach the studio, so it needs a token.",
             hint="Set LIONAGI_TOKEN, or give --token-file FILE. Without --host only this machine can reach it.",
@@ -65,13 +68,38 @@ def _bind(family: int, host: str, port: int) -> socket.socket:
     return sock
 
 
+class _Ending:
+    """The application as it is served: whom the end of the server breaks off is told so."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        has_begun = False
+
+        async def noted(message: Message) -> None:
+            nonlocal has_begun
+            has_begun = True
+            await send(message)
+
+        try:
+            await self._app(scope, receive, noted)
+        except asyncio.CancelledError:
+            if scope["type"] != "http":
+                raise
+            if has_begun:
+                await cut(scope)
+            else:
+                await tell("ending", {"Retry-After": RETRY_AFTER})(scope, receive, send)
+
+
 class StudioServer(uvicorn.Server):
     """Serves one application on one socket until a signal, or `stop`, says otherwise."""
 
     def __init__(self, app: FastAPI, on_ready: Callable[[], None] = lambda: None) -> None:
         super().__init__(
             uvicorn.Config(
-                app,
+                _Ending(app),
                 loop="uvloop",
                 http=Connection,
                 ws="none",
