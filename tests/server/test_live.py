@@ -4,9 +4,11 @@ import os
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import apsw
 import httpx2
 import psycopg
 import pytest
@@ -23,7 +25,8 @@ from tests.server.sse import EventReader
 from tests.waiting import wait_until
 
 EVENTS = "/api/events"
-STREAM = "/api/sessions/run-1/stream"
+RUN = "/api/sessions/run-1"
+STREAM = f"{RUN}/stream"
 LINE = line_of("run-1")
 
 
@@ -135,6 +138,32 @@ def test_not_even_a_reader_that_never_reads_delays_the_end_for_long(studio_setti
         server.stop()
         thread.join(10)
         assert not thread.is_alive()
+
+
+@pytest.mark.parametrize("location", ["sqlite"], indirect=True)
+def test_writers_that_wait_for_the_database_do_not_delay_the_end_and_are_told(
+    studio_settings: Settings, ctx: Context, location: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    start_run(ctx)
+    said = {"role": "user", "content": "x"}
+    other = apsw.Connection(location)
+    other.set_busy_timeout(10_000)  # the doctor writes at its start
+    with serving(studio_settings) as (url, server, thread), ThreadPoolExecutor(50) as clients:
+        other.execute("BEGIN IMMEDIATE")
+        calls = [clients.submit(httpx2.post, f"{url}{RUN}/messages", json=said, timeout=30) for _ in range(45)]
+        wait_until(lambda: sum("AnyIO worker" in one.name for one in threading.enumerate()) >= 40)
+        began = time.monotonic()
+        server.stop()
+        thread.join(20)
+        assert time.monotonic() - began < 10
+        answers = [call.result() for call in calls]
+    other.close()
+    assert {(answer.status_code, answer.json()["code"]) for answer in answers} <= {
+        (503, "ending"),
+        (503, "database_busy"),
+    }
+    assert all(answer.headers["Retry-After"] for answer in answers)
+    assert "Traceback" not in caplog.text
 
 
 @pytest.mark.parametrize("location", ["postgres"], indirect=True)  # nobody can take a file from who has it open

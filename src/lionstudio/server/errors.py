@@ -75,6 +75,11 @@ TOLD: Mapping[str, Told] = {
     "too_many_requests": Told(
         503, "As many requests are answered as this server allows.", "Close other tabs or clients, then try again."
     ),
+    "ending": Told(
+        503,
+        "The server ended before this was done, and cannot say whether it was.",
+        "Send the request again when the server is back; what has an id is stored once.",
+    ),
     "invalid_json": Told(
         422,
         "The body is not JSON that can be read.",
@@ -83,7 +88,9 @@ TOLD: Mapping[str, Told] = {
     "internal_error": Told(500, "Something went wrong inside the server.", "Its log says what; please report it."),
 }
 # The rest of the request is not read.
-BREAKS_OFF = frozenset({"body_too_slow", "body_too_large", "head_too_slow", "head_too_large", "too_many_requests"})
+BREAKS_OFF = frozenset(
+    {"body_too_slow", "body_too_large", "head_too_slow", "head_too_large", "too_many_requests", "ending"}
+)
 
 
 class Refusal(BaseModel):

@@ -11,7 +11,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lionstudio.domain.errors import InvalidRequest, Unavailable
 from lionstudio.server.connection import Connection
+from lionstudio.server.errors import RETRY_AFTER, tell
 from lionstudio.server.guard import Door, is_loopback, require_token
+from lionstudio.server.live import cut
 
 PORT = 8765
 PORTS_TRIED = 20
