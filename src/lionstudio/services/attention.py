@@ -30,8 +30,9 @@ from lionstudio.domain.state import (
 )
 from lionstudio.services.context import Context
 from lionstudio.services.health import glance
-from lionstudio.services.naming import name_in
+from lionstudio.services.naming import names_in
 from lionstudio.store import dashboard, shows
+from lionstudio.store import sessions as session_rows
 from lionstudio.store.shows import PlayWithTopic
 from lionstudio.store.transaction import Tx
 
@@ -146,9 +147,10 @@ class _Rows:
         own = (found.plays[concern.id].play for concern in concerns if concern.subject is Subject.PLAY)
         plays = [*own, *(play for each in self._shows.values() for play in each)]
         linked = {play.session_id for play in plays if play.session_id is not None}
-        ended = dashboard.find_sessions(tx, (of_sessions | linked) - found.running.keys())
+        ended = session_rows.find_many(tx, (of_sessions | linked) - found.running.keys())
         self._seen = {session.id: (session, seen) for session, seen in glance(tx, list(ended.values()), now=now)}
         self._seen |= {id: (one.session, one.evidence) for id, one in found.running.items()}
+        self._names = names_in(tx, [self._seen[session_id][0] for session_id in of_sessions])
 
     def read(self, concern: Concern) -> AttentionRow:
         match concern.subject:
@@ -168,7 +170,7 @@ class _Rows:
         return AttentionRow(
             concern.subject,
             session.id,
-            name_in(self._tx, session),
+            self._names[session.id],
             concern.signals,
             concern.since,
             state,

@@ -4,7 +4,7 @@ Each number is the length of a list: of runs by a filter or a view, of plays, sh
 `list_attention`, `list_executions` and `list_request_changes` give.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from lionstudio.domain.attention import Signal, Subject, runs_of_show_address, session_address, show_address
@@ -31,9 +31,9 @@ from lionstudio.domain.session_list import PAGE_LIMIT, Cursor, View, decode_curs
 from lionstudio.domain.show import AGENT_WORKS
 from lionstudio.services.attention import find_concerns, look_at_running
 from lionstudio.services.context import Context
-from lionstudio.services.naming import name_in
+from lionstudio.services.naming import names_in
 from lionstudio.services.runs import SessionSummary, summarise
-from lionstudio.store import dashboard, shows
+from lionstudio.store import dashboard, show_list, shows
 from lionstudio.store.dashboard import EVERY
 from lionstudio.store.shows import PlayWithTopic
 from lionstudio.store.transaction import Tx
@@ -80,8 +80,8 @@ class ExecutionPage(NamedTuple):
     next_cursor: str | None
 
 
-class PlayPage(NamedTuple):
-    """One page of plays, and where the next one begins."""
+class RefusedPage(NamedTuple):
+    """One page of plays that a gate refused, and where the next one begins."""
 
     items: tuple[PlayWithTopic, ...]
     next_cursor: str | None
@@ -126,12 +126,12 @@ def list_executions(ctx: Context, *, cursor: str | None = None, limit: int = 100
         found = _executions(tx, dashboard.list_running(tx))
         if after is not None:
             found = [one for one in found if execution_place(one) > after[1:]]
-        items = tuple(_row(tx, one) for one in found[:limit])
+        items = _rows(tx, found[:limit])
     following = Cursor(0, *execution_place(found[limit - 1])).encode() if len(found) > limit else None
     return ExecutionPage(items, following)
 
 
-def list_request_changes(ctx: Context, *, cursor: str | None = None, limit: int = 100) -> PlayPage:
+def list_request_changes(ctx: Context, *, cursor: str | None = None, limit: int = 100) -> RefusedPage:
     """Plays that a gate refused in the last 24 h, newest first; raises InvalidRequest for a bad cursor."""
     limit = max(1, min(limit, PAGE_LIMIT))
     before = None if cursor is None else decode_cursor(cursor)[1:]
@@ -139,7 +139,7 @@ def list_request_changes(ctx: Context, *, cursor: str | None = None, limit: int 
         found = dashboard.list_refused_plays(tx, now=ctx.now(), before=before, limit=limit + 1)
     last = found[limit - 1].play if len(found) > limit else None
     following = None if last is None else Cursor(0, last.created_at, last.id).encode()
-    return PlayPage(tuple(found[:limit]), following)
+    return RefusedPage(tuple(found[:limit]), following)
 
 
 def _executions(tx: Tx, running: Sequence[Session]) -> list[Execution]:
@@ -147,15 +147,20 @@ def _executions(tx: Tx, running: Sequence[Session]) -> list[Execution]:
     return derive_executions(running, plays, dashboard.find_topics_of_running(tx))
 
 
-def _row(tx: Tx, execution: Execution) -> ExecutionRow:
+def _rows(tx: Tx, executions: Sequence[Execution]) -> tuple[ExecutionRow, ...]:
+    names = names_in(tx, [one.session for one in executions if one.session is not None])
+    known = show_list.list_known_topics(tx, [one.topic for one in executions if one.topic is not None])
+    return tuple(_row(one, names, known) for one in executions)
+
+
+def _row(execution: Execution, names: Mapping[str, str], known: Collection[str]) -> ExecutionRow:
     session, topic = execution.session, execution.topic
     numbers = (execution.sessions, execution.plays, execution.since)
     if session is not None:
         return ExecutionRow(
-            Subject.SESSION, session.id, name_in(tx, session), *numbers, leads_to=session_address(session.id)
+            Subject.SESSION, session.id, names[session.id], *numbers, leads_to=session_address(session.id)
         )
     assert topic is not None  # an execution is one or the other
-    is_known = shows.find(tx, topic) is not None
     # A run may name a show that nobody stored; then its runs are all there is to see.
-    leads_to = show_address(topic) if is_known else runs_of_show_address(topic)
+    leads_to = show_address(topic) if topic in known else runs_of_show_address(topic)
     return ExecutionRow(Subject.SHOW, topic, topic, *numbers, leads_to=leads_to)

@@ -1,6 +1,6 @@
 """What the dashboard counts. Which sessions belong to a view is said by the list of sessions, and asked of it here."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from lionstudio.domain.dashboard import WINDOW, EndedRun
@@ -8,9 +8,8 @@ from lionstudio.domain.session import Session, SessionStatus
 from lionstudio.domain.session_list import SessionFilter, View
 from lionstudio.domain.show import PlayStatus
 from lionstudio.store import pages, session_list
-from lionstudio.store.encoding import IDS, ids_in
 from lionstudio.store.session_list import VIEWS
-from lionstudio.store.sessions import SELECT_SESSION, SESSION_FACTS, to_session
+from lionstudio.store.sessions import SESSION_FACTS, to_session
 from lionstudio.store.shows import SELECT_PLAY_WITH_TOPIC, PlayWithTopic, to_play_with_topic
 from lionstudio.store.transaction import Tx
 
@@ -77,17 +76,6 @@ LIST_WITH_LEFTOVERS = """
 def list_with_leftovers(tx: Tx) -> list[EndedSession]:
     """Ended sessions that left locks or temporary files behind."""
     return [EndedSession(row[0], _WORDS[row[1]], row[2]) for row in tx.all(LIST_WITH_LEFTOVERS)]
-
-
-FIND_SESSIONS = f"{SELECT_SESSION} WHERE session.id IN {IDS}"
-
-
-def find_sessions(tx: Tx, session_ids: Collection[str]) -> dict[str, Session]:
-    """These sessions by id, where they are there."""
-    if not session_ids:
-        return {}
-    rows = tx.all(FIND_SESSIONS, ids=ids_in(session_ids))
-    return {session.id: session for session in map(to_session, rows)}
 
 
 TROUBLED_PLAYS = SELECT_PLAY_WITH_TOPIC + "WHERE show.status = 'active' AND play.status IN ({words})"
