@@ -62,7 +62,7 @@ def leave_files(ctx: Context, session: Session) -> None:
     look = ProcessLook(ProcessState.UNKNOWN, "Nobody looked.")
     seen = Evidence(look, temp_files=("/out/a.tmp",), observed_at=NOW)
     with ctx.db.write() as tx:
-        evidence_rows.put(tx, session, seen, health=Health.ZOMBIE, observed_at=NOW)
+        evidence_rows.put_many(tx, [evidence_rows.Sight(session, seen, Health.ZOMBIE, NOW)])
 
 
 def put_play(ctx: Context, topic: str, name: str, status: str, **facts: Any) -> None:

@@ -13,6 +13,7 @@ from lionstudio.services.examination import (
     examine_ended,
     examine_running,
     examine_sessions,
+    examine_still_running,
     keep_examined,
     list_local_processes,
 )
@@ -71,6 +72,26 @@ def test_an_earlier_look_does_not_overturn_a_later_one(ctx: Context, clock: Cloc
     assert stored(ctx).health is Health.STALE
 
 
+def test_a_date_moves_back_only_from_the_future(ctx: Context, clock: Clock) -> None:
+    start_run(ctx)
+    earlier = look(ctx)
+    clock.pass_seconds(60)
+    later = look(ctx)
+    keep_examined(ctx, later)
+    keep_examined(ctx, earlier)  # by a doctor who was slower
+    assert stored(ctx).evidence.observed_at == clock()
+    clock.pass_seconds(-30)  # it was set right
+    keep_examined(ctx, look(ctx))
+    assert stored(ctx).evidence.observed_at == clock()
+
+
+def test_of_runs_that_lost_a_process_only_those_that_still_run_are_looked_at(ctx: Context, tmp_path: Path) -> None:
+    start_in(ctx, dead_process())
+    start_run(ctx, "ended", artifacts_path=str(write(tmp_path / "x.tmp").parent))
+    end_run(ctx, "ended")
+    assert [one.session.id for one in examine_still_running(ctx, ["run-1", "ended", "ghost"])] == ["run-1"]
+
+
 def test_who_cannot_see_the_process_does_not_overturn_who_could(ctx: Context, clock: Clock) -> None:
     elsewhere = machine.here()._replace(host="elsewhere")
     start_in(ctx, dead_process()._replace(place=elsewhere))
@@ -78,7 +99,7 @@ def test_who_cannot_see_the_process_does_not_overturn_who_could(ctx: Context, cl
     assert (from_here.evidence.process.state, from_here.verdict.health) == (ProcessState.UNKNOWN, Health.HEALTHY)
     with ctx.db.write() as tx:  # as the doctor on that host keeps it
         there = from_here.evidence._replace(process=ProcessLook(ProcessState.DEAD, "pid 7 is gone from elsewhere."))
-        evidence_rows.put(tx, from_here.session, there, health=Health.STALE, observed_at=clock())
+        evidence_rows.put_many(tx, [evidence_rows.Sight(from_here.session, there, Health.STALE, clock())])
     clock.pass_seconds(SIGHT_HOLDS_FOR - 1)
     assert keep_examined(ctx, look(ctx)) == 0
     assert stored(ctx).health is Health.STALE

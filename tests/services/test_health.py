@@ -11,7 +11,7 @@ import pytest
 
 from lionstudio import machine
 from lionstudio.domain.errors import SessionNotFound
-from lionstudio.domain.health import DAY, HOUR, Evidence, Health, HealthVerdict
+from lionstudio.domain.health import DAY, HOUR, MINUTE, Evidence, Health, HealthVerdict
 from lionstudio.domain.process import ProcessLook, ProcessRecord, ProcessRole, ProcessState
 from lionstudio.domain.session import Session
 from lionstudio.services import health, sessions
@@ -54,7 +54,8 @@ def end_run(ctx: Context, session_id: str = "run-1") -> Session:
     return sessions.finish_session(ctx, session_id, "completed", exit_code=0)
 
 
-def write(path: Path, *, age_seconds: float = 0) -> Path:
+def write(path: Path, *, age_seconds: float = 2 * MINUTE) -> Path:
+    """A file that nobody works on any more."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("x")
     os.utime(path, (NOW - age_seconds, NOW - age_seconds))
@@ -73,7 +74,7 @@ def keep(ctx: Context, seen: Evidence, word: Health) -> None:
     """Keep facts that no look at a real run would give together."""
     with ctx.db.write() as tx:
         session, observed_at = sessions.get(tx, "run-1"), NOW if seen.observed_at is None else seen.observed_at
-        evidence_rows.put(tx, session, seen, health=word, observed_at=observed_at)
+        evidence_rows.put_many(tx, [evidence_rows.Sight(session, seen, word, observed_at)])
 
 
 def codes(verdict: HealthVerdict) -> list[str]:
@@ -299,7 +300,7 @@ def test_a_list_judges_each_run_as_a_look_at_it_would(
     write(tmp_path / "left" / "half.tmp")
     start_run(ctx, "zombie", artifacts_path=str(tmp_path / "left"))
     end_run(ctx, "zombie")
-    keep_examined(ctx, examine_sessions(ctx, ["zombie"]))
+    keep_examined(ctx, examine_sessions(ctx, ["zombie", "orphan"]))
     start_run(ctx, "ended")
     end_run(ctx, "ended")
     clock.pass_seconds(2 * 60)
@@ -316,6 +317,52 @@ def test_a_list_judges_each_run_as_a_look_at_it_would(
     assert {row.id: judge(ctx, row.id).health for row in rows} == {
         name: verdict.health for name, verdict in verdicts.items()
     }
+
+
+def test_a_list_says_of_an_orphan_that_nobody_looked_at_what_is_not_known(ctx: Context, clock: Clock, tmp_path: Path):
+    start_run(ctx, artifacts_path=str(tmp_path / "nothing"))
+    record_dead_process(ctx)
+    clock.pass_seconds(2 * MINUTE)
+    row = sessions.get_session(ctx, "run-1")
+    with ctx.db.read() as tx:
+        verdict = health.judge_many(ctx, tx, [row])["run-1"]
+    assert verdict.health is Health.STALE
+    assert "It has no messages; whether it left files is not known." in [one.sentence for one in verdict.reasons]
+    assert judge(ctx).health is Health.ORPHANED  # who opens it looks now
+
+
+def test_a_list_walks_through_no_folder(ctx: Context, clock: Clock, tmp_path: Path):
+    start_run(ctx, artifacts_path=str(tmp_path / "out"))
+    record_dead_process(ctx)
+    clock.pass_seconds(2 * MINUTE)
+    keep_examined(ctx, examine_sessions(ctx, ["run-1"]))
+    write(tmp_path / "out" / "late.md")
+    row = sessions.get_session(ctx, "run-1")
+    with ctx.db.read() as tx:
+        assert health.judge_many(ctx, tx, [row])["run-1"].health is Health.ORPHANED  # as it was last seen
+    assert judge(ctx).health is Health.STALE
+
+
+@pytest.mark.parametrize("inner", ["", "deep", ".."])
+def test_what_a_running_run_writes_is_no_leftover_of_another_one(ctx: Context, tmp_path: Path, inner: str):
+    folder = tmp_path / "shared" / "out"
+    write(folder / "result.json.tmp")
+    start_run(ctx, artifacts_path=str(folder))
+    end_run(ctx)
+    start_run(ctx, "busy", artifacts_path=str(folder / inner))
+    assert judge(ctx).health is Health.HEALTHY
+    end_run(ctx, "busy")
+    assert judge(ctx).health is Health.ZOMBIE
+
+
+def test_what_was_left_before_another_run_came_stays_a_leftover(ctx: Context, tmp_path: Path):
+    left = write(tmp_path / "out" / "old.tmp")
+    start_run(ctx, artifacts_path=str(tmp_path / "out"))
+    end_run(ctx)
+    keep_examined(ctx, examine_sessions(ctx, ["run-1"]))
+    start_run(ctx, "busy", artifacts_path=str(tmp_path / "out"))
+    write(tmp_path / "out" / "new.tmp")
+    assert observe(ctx).temp_files == (str(left),)
 
 
 def test_a_list_of_no_runs_needs_no_judgement(ctx: Context):

@@ -19,7 +19,7 @@ from lionstudio.services.examination import (
     DOCTOR_EVERY,
     KEPT_AT_ONCE,
     examine_ended,
-    examine_sessions,
+    examine_still_running,
     keep_examined,
 )
 
@@ -117,8 +117,9 @@ class Doctor:
             self._stopping.wait(min(self._every, RETRY_AFTER) if failed else self._every)
 
     def _examine(self, session_ids: Collection[str]) -> None:
-        """Look at runs that lost a process."""
+        """Look at runs that lost a process, and at no folder of one that ended well: the next round does that."""
         rest = iter(session_ids)
         while batch := list(islice(rest, KEPT_AT_ONCE)):
-            keep_examined(self._ctx, examine_sessions(self._ctx, batch))
-            self._deaths_seen += len(batch)
+            examined = examine_still_running(self._ctx, batch)
+            keep_examined(self._ctx, examined)
+            self._deaths_seen += len(examined)

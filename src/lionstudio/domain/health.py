@@ -28,6 +28,7 @@ SLOW_AFTER = 60 * MINUTE  # D8: slow and "active too long"; ADR-0024 wins over A
 HEARTBEAT_FRESH_FOR = 4 * HEARTBEAT_EVERY  # three may be lost or late before the sign of life is doubted
 CLOCK_TOLERANCE = 1 * MINUTE  # clocks of two machines differ; more than this is said
 STALE_LOCK_AFTER = 1 * HOUR  # D3: a younger lock may belong to someone who works
+TEMP_FILE_AFTER = 1 * MINUTE  # a younger one may be written in this moment, and renamed in the next
 LEFTOVERS_LOOKED_FOR = 7 * DAY  # D3: after that only where some were found before
 
 
@@ -176,11 +177,12 @@ def wrote_after_end(session: Session) -> bool:
 
 def leftover_kind(file_name: str, modified_at: float, now: float) -> Leftover | None:
     """What a file under an ended run's artifacts folder is left over from, if it is (D3)."""
+    age = now - modified_at
     if file_name.endswith(TEMP_SUFFIXES):
-        return Leftover.TEMP_FILE
+        return Leftover.TEMP_FILE if age > TEMP_FILE_AFTER else None
     if not file_name.endswith(LOCK_SUFFIX) or file_name.lower() in DEPENDENCY_LOCKS:
         return None
-    return Leftover.STALE_LOCK if now - modified_at > STALE_LOCK_AFTER else None
+    return Leftover.STALE_LOCK if age > STALE_LOCK_AFTER else None
 
 
 def should_look_for_leftovers(session: Session, *, found_before: bool, now: float) -> bool:
@@ -223,7 +225,7 @@ def began_at(session: Session) -> float:
 def _deciding_reason(code: str, session: Session, process: ProcessState, *, now: float) -> Reason:
     match code:
         case "run.health.artifacts_unknown":
-            sentence = "It has no messages; whether it left files could not be checked."
+            sentence = "It has no messages; whether it left files is not known."
             path = session.artifacts_path
             return Reason(code, sentence, () if path is None else (EvidenceRef(EvidenceKind.FILE, path),))
         case "run.health.too_young":

@@ -15,8 +15,9 @@ from lionstudio.services import health, sessions
 from lionstudio.services.admin import record_event
 from lionstudio.services.context import Context
 from lionstudio.services.examination import examine_sessions, keep_examined
+from lionstudio.services.folders_in_use import FoldersInUse
 from lionstudio.services.refusing import examine_each
-from lionstudio.store import processes, session_folders
+from lionstudio.store import processes
 
 FILES_IN_EVENT = 1_000  # more would make the event hard to read
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -83,15 +84,14 @@ def clean_up(
     """
     if not actor.strip():
         raise InvalidRequest("Who cleans up must be known.")
-    with ctx.db.read() as tx:
-        in_use = [(id, os.path.realpath(path)) for id, path in session_folders.list_running_folders(tx)]
+    in_use = FoldersInUse(ctx)
     tasks = examine_each(session_ids, lambda id: _require_task(ctx, id, in_use), what="cleaned up after")
     agreed = None if only is None else frozenset(only)
     return [_clean(ctx, task, agreed, actor, dry_run=dry_run) for task in tasks]
 
 
-def _require_task(ctx: Context, session_id: str, in_use: Sequence[tuple[str, str]]) -> _Task:
-    """What may be removed after a run; raises what stands against it. `in_use` are the folders of runs that run."""
+def _require_task(ctx: Context, session_id: str, in_use: FoldersInUse) -> _Task:
+    """What may be removed after a run; raises what stands against it."""
     with ctx.db.read() as tx:
         session = sessions.get(tx, session_id)
         recorded = processes.list_of_session(tx, session_id)
@@ -107,12 +107,12 @@ def _require_task(ctx: Context, session_id: str, in_use: Sequence[tuple[str, str
             hint="Clean up there.",
         )
     folder = _require_folder(session)
-    for other_id, other_folder in in_use:
-        if _share(folder, other_folder):
-            raise CannotCleanUp(
-                f"The run {other_id} runs, and works in {other_folder}; a file there may be its own.",
-                hint="Wait until it has ended.",
-            )
+    other = in_use.find_sharing(folder)
+    if other is not None:
+        raise CannotCleanUp(
+            f"The run {other.session_id} runs, and works in {other.folder}; a file there may be its own.",
+            hint="Wait until it has ended.",
+        )
     seen = health.observe_session(ctx, session, processes=recorded)
     return _Task(session, folder, seen, classify_health(session, seen, now=ctx.now()))
 
@@ -142,12 +142,6 @@ def _require_folder(session: Session) -> str:
             hint="Remove its leftovers by hand.",
         )
     return folder
-
-
-def _share(folder: str, in_use: str) -> bool:
-    """Whether one of the folders is, or is inside of, the other one."""
-    own = os.path.realpath(folder)
-    return os.path.commonpath([own, in_use]) in (own, in_use)
 
 
 def _clean(ctx: Context, task: _Task, agreed: Collection[str] | None, actor: str, *, dry_run: bool) -> CleanedUp:

@@ -15,7 +15,8 @@ from lionstudio.domain.session_list import PAGE_LIMIT, SessionFilter
 from lionstudio.services import sessions
 from lionstudio.services.admin import trim_events
 from lionstudio.services.context import Context, again_if_undone
-from lionstudio.services.health import glance, observe_session
+from lionstudio.services.folders_in_use import FoldersInUse
+from lionstudio.services.health import glance, look_at_files, observe_session
 from lionstudio.services.session_list import list_sessions
 from lionstudio.store import audit
 from lionstudio.store import evidence as evidence_rows
@@ -49,9 +50,7 @@ def examine_running(ctx: Context) -> Iterator[Examined]:
     cursor: str | None = None
     while True:
         page = list_sessions(ctx, SessionFilter(status=SessionStatus.RUNNING), cursor=cursor, limit=PAGE_LIMIT)
-        with ctx.db.read() as tx:
-            examined = _examine_running(ctx, tx, page.items)
-        yield from examined
+        yield from _examine_running(ctx, page.items)
         cursor = page.next_cursor
         if cursor is None:
             return
@@ -59,11 +58,13 @@ def examine_running(ctx: Context) -> Iterator[Examined]:
 
 def examine_sessions(ctx: Context, session_ids: Collection[str]) -> list[Examined]:
     """Look at these runs, whether they run or have ended; those that are gone are left out."""
-    with ctx.db.read() as tx:
-        rows = list(session_rows.find_many(tx, session_ids).values())
-        running = [session for session in rows if session.status is SessionStatus.RUNNING]
-        found = _examine_running(ctx, tx, running)
-    return found + _examine_ended(ctx, [session for session in rows if session.status is not SessionStatus.RUNNING])
+    running, ended = _split(ctx, session_ids)
+    return _examine_running(ctx, running) + _examine_ended(ctx, ended, FoldersInUse(ctx))
+
+
+def examine_still_running(ctx: Context, session_ids: Collection[str]) -> list[Examined]:
+    """Look at those of these runs that run: one that has ended said itself how, and its files can wait."""
+    return _examine_running(ctx, _split(ctx, session_ids)[0])
 
 
 def examine_ended(ctx: Context, *, at_most: int, seconds: float) -> list[Examined]:
@@ -75,10 +76,11 @@ def examine_ended(ctx: Context, *, at_most: int, seconds: float) -> list[Examine
     with ctx.db.read() as tx:
         rows = evidence_rows.list_unsettled(tx, since=since, host=machine.here().host, limit=at_most)
     found: list[Examined] = []
+    in_use = FoldersInUse(ctx)
     for session in rows:
         if time.monotonic() > give_up:
             break
-        found += _examine_ended(ctx, [session])
+        found += _examine_ended(ctx, [session], in_use)
     return found
 
 
@@ -101,18 +103,30 @@ def keep_examined(ctx: Context, examined: Sequence[Examined], *, actor: str = DO
     return changed
 
 
-def _examine_running(ctx: Context, tx: Tx, rows: Sequence[Session]) -> list[Examined]:
+def _split(ctx: Context, session_ids: Collection[str]) -> tuple[list[Session], list[Session]]:
+    """Those that run, and those that have ended."""
+    with ctx.db.read() as tx:
+        rows = session_rows.find_many(tx, session_ids).values()
+    running = [session for session in rows if session.status is SessionStatus.RUNNING]
+    return running, [session for session in rows if session.status is not SessionStatus.RUNNING]
+
+
+def _examine_running(ctx: Context, rows: Sequence[Session]) -> list[Examined]:
     now = ctx.now()
-    seen = glance(tx, rows, now=now)
-    return [Examined(session, evidence, classify_health(session, evidence, now=now)) for session, evidence in seen]
+    with ctx.db.read() as tx:
+        glanced = list(glance(tx, rows, now=now))
+    return [
+        Examined(session, evidence, classify_health(session, evidence, now=now))
+        for session, evidence in look_at_files(glanced)
+    ]
 
 
-def _examine_ended(ctx: Context, rows: Sequence[Session]) -> list[Examined]:
+def _examine_ended(ctx: Context, rows: Sequence[Session], in_use: FoldersInUse) -> list[Examined]:
     with ctx.db.read() as tx:
         processes = process_rows.find_many(tx, [session.id for session in rows])
     found = []
     for session in rows:
-        evidence = observe_session(ctx, session, processes=processes.get(session.id, ()))
+        evidence = observe_session(ctx, session, processes=processes.get(session.id, ()), in_use=in_use)
         found.append(Examined(session, evidence, classify_health(session, evidence, now=ctx.now())))
     return found
 
@@ -127,7 +141,7 @@ def _keep_batch(ctx: Context, batch: Sequence[Examined], actor: str) -> int:
     with ctx.db.write() as tx:
         if same:  # only the date is new; that of the first is true for all of them
             at = min(_seen_at(ctx, one.evidence) for one in same)
-            evidence_rows.date(tx, [one.session.id for one in same], observed_at=at)
+            evidence_rows.date(tx, [one.session.id for one in same], observed_at=at, now=ctx.now())
         return _keep(ctx, tx, news, actor) if news else 0
 
 

@@ -1,8 +1,9 @@
 """Health: look at a run's processes and files now, and judge what was seen."""
 
 import os
+import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 from typing import NamedTuple
@@ -31,10 +32,13 @@ from lionstudio.domain.process import (
 from lionstudio.domain.session import Session, SessionStatus
 from lionstudio.services import sessions
 from lionstudio.services.context import Context
+from lionstudio.services.folders_in_use import FoldersInUse
 from lionstudio.store import evidence as evidence_rows
 from lionstudio.store import processes as process_rows
 from lionstudio.store.evidence import StoredEvidence
 from lionstudio.store.transaction import Tx
+
+Seen = tuple[Session, Evidence]
 
 LOOK_AT_MOST = 10_000  # entries of an artifacts folder: a verdict must not wait for a huge tree
 
@@ -59,25 +63,48 @@ def select_by_health(ctx: Context, tx: Tx, rows: Sequence[Session], health: Heal
     return [session for session, evidence in seen if derive_health(session, evidence, now=now) is health]
 
 
-def glance(tx: Tx, rows: Sequence[Session], *, now: float) -> Iterator[tuple[Session, Evidence]]:
-    """What can quickly be seen of each: processes now; of what ended runs left behind the last look is good enough."""
+def glance(tx: Tx, rows: Sequence[Session], *, now: float) -> Iterator[Seen]:
+    """What can quickly be seen of each: processes now, and files as they were when somebody last looked."""
     here = machine.here()
     running = [session.id for session in rows if session.status is SessionStatus.RUNNING]
-    ended = [session.id for session in rows if session.status is not SessionStatus.RUNNING]
-    processes, stored = process_rows.find_many(tx, running), evidence_rows.find_many(tx, ended)
+    processes = process_rows.find_many(tx, running)
+    looks = {
+        session_id: combine_looks([look_at_process(recorded, here) for recorded in processes.get(session_id, ())])
+        for session_id in running
+    }
+    by_files = [session.id for session in rows if session.id not in looks or _files_decide(session, looks[session.id])]
+    stored = evidence_rows.find_many(tx, by_files)
     for session in rows:
-        if session.status is SessionStatus.RUNNING:
-            yield session, _glance_at_running(session, processes.get(session.id, ()), here, now=now)
-        else:
-            yield session, stored[session.id].evidence if session.id in stored else Evidence(NOTHING_RECORDED)
+        last = stored[session.id].evidence if session.id in stored else Evidence(NOTHING_RECORDED)
+        if session.id in looks:
+            names_none = _files_decide(session, looks[session.id]) and session.artifacts_path is None
+            has_artifacts = False if names_none else last.has_artifacts
+            heartbeat_at = _last_heartbeat(processes.get(session.id, ()))
+            last = Evidence(looks[session.id], heartbeat_at, has_artifacts, observed_at=now)
+        yield session, last
 
 
-def _glance_at_running(session: Session, processes: Sequence[ProcessRecord], here: Place, *, now: float) -> Evidence:
-    process = combine_looks([look_at_process(recorded, here) for recorded in processes])
-    # Files decide only about a dead run that never wrote a message; nobody walks through folders for the others.
-    decisive = process.state is ProcessState.DEAD and session.message_count == 0
-    files = _look_for_output(session) if decisive and is_ours_to_see(processes, here) else UNSEEN
-    return Evidence(process, _last_heartbeat(processes), files.has_artifacts, observed_at=now)
+def look_at_files(seen: Iterable[Seen], *, seconds: float | None = None) -> Iterator[Seen]:
+    """The same, with a look at the files now where they decide; what there is no time for stays as it was.
+
+    It walks through folders: never call it with a transaction open.
+    """
+    give_up = None if seconds is None else time.monotonic() + seconds
+    found: dict[str | None, bool | None] = {}  # by folder, which many runs may share
+    for session, evidence in seen:
+        folder = session.artifacts_path
+        if not _files_decide(session, evidence.process) or (give_up is not None and time.monotonic() > give_up):
+            yield session, evidence
+            continue
+        if folder not in found:
+            found[folder] = _look_for_output(session).has_artifacts
+        yield session, evidence._replace(has_artifacts=found[folder])
+
+
+def _files_decide(session: Session, process: ProcessLook) -> bool:
+    """Only about a dead run that never wrote a message. Who sees it dead is on its machine, where its files are too."""
+    is_running = session.status is SessionStatus.RUNNING
+    return is_running and process.state is ProcessState.DEAD and session.message_count == 0
 
 
 def look(ctx: Context, session_id: str) -> tuple[Session, Evidence]:
@@ -88,10 +115,14 @@ def look(ctx: Context, session_id: str) -> tuple[Session, Evidence]:
     return session, observe_session(ctx, session, processes=processes)
 
 
-def observe_session(ctx: Context, session: Session, *, processes: Sequence[ProcessRecord]) -> Evidence:
-    """The facts about a run, as they can be seen from here and now."""
+def observe_session(
+    ctx: Context, session: Session, *, processes: Sequence[ProcessRecord], in_use: FoldersInUse | None = None
+) -> Evidence:
+    """The facts about a run, as they can be seen from here and now. Who observes many reads `in_use` once for all."""
     now, here = ctx.now(), machine.here()
-    files = _look_into_artifacts(ctx, session, now=now) if is_ours_to_see(processes, here) else UNSEEN
+    files = UNSEEN
+    if is_ours_to_see(processes, here):
+        files = _look_into_artifacts(ctx, session, in_use or FoldersInUse(ctx), now=now)
     return Evidence(
         process=combine_looks([look_at_process(process, here) for process in processes]),
         heartbeat_at=_last_heartbeat(processes),
@@ -140,7 +171,7 @@ def _last_heartbeat(processes: Sequence[ProcessRecord]) -> float | None:
     return max((process.heartbeat_at for process in processes if process.heartbeat_at is not None), default=None)
 
 
-def _look_into_artifacts(ctx: Context, session: Session, *, now: float) -> _Files:
+def _look_into_artifacts(ctx: Context, session: Session, in_use: FoldersInUse, *, now: float) -> _Files:
     if session.artifacts_path is None or session.status is SessionStatus.RUNNING:
         return _look_for_output(session)
     stored = find_evidence(ctx, session.id)
@@ -148,7 +179,12 @@ def _look_into_artifacts(ctx: Context, session: Session, *, now: float) -> _File
     found_before = bool(known.stale_locks or known.temp_files)
     if not should_look_for_leftovers(session, found_before=found_before, now=now):
         return UNSEEN
-    return _find_leftovers(session.artifacts_path, known, now=now)
+    found = _find_leftovers(session.artifacts_path, known, now=now)
+    if not (found.stale_locks or found.temp_files) or in_use.find_sharing(session.artifacts_path) is None:
+        return found
+    # What a running run writes there is nobody's leftover; only what was left before it may still be.
+    locks, temps = (tuple(filter(_may_exist, files)) for files in (known.stale_locks, known.temp_files))
+    return _Files(found.has_artifacts, locks, temps)
 
 
 def _look_for_output(session: Session) -> _Files:

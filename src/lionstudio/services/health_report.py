@@ -6,7 +6,6 @@ from typing import NamedTuple
 from lionstudio.domain.audit import AdminEvent
 from lionstudio.domain.health import (
     HEALTH_ACTIONS,
-    Evidence,
     Health,
     HealthVerdict,
     OperatorAction,
@@ -25,17 +24,16 @@ from lionstudio.domain.upkeep import (
 )
 from lionstudio.services.context import Context
 from lionstudio.services.examination import PROCESS_ALIVE
-from lionstudio.services.health import glance
-from lionstudio.services.naming import name_in
-from lionstudio.store import audit, figures, models, session_list
+from lionstudio.services.health import Seen, glance, look_at_files
+from lionstudio.services.naming import names_in
+from lionstudio.store import audit, figures, models, session_list, sessions
 from lionstudio.store.figures import Figures
 from lionstudio.store.session_list import RUNNING
 from lionstudio.store.transaction import Tx
 
 UNHEALTHY_SHOWN = 100
+FILES_WITHIN = 1.0  # seconds, for the files of dead runs that said nothing; then the last look counts
 UNHEALTHY = tuple(health for health in URGENCY if health is not Health.HEALTHY)
-
-Seen = tuple[Session, Evidence]
 
 
 class SessionCounts(NamedTuple):
@@ -105,8 +103,9 @@ def read_health(ctx: Context, *, cursor: str | None = None, limit: int = UNHEALT
     start = None if cursor is None else decode_cursor(cursor)
     limit = max(1, min(limit, PAGE_LIMIT))
     now = ctx.now()
+    files = _look_at_files(ctx, now=now)
     with ctx.db.read() as tx:
-        running = _look_at_running(tx, now=now)
+        running = _look_at_running(tx, files, now=now)
         counts = _count(tx, running)
         found = list(_list_unhealthy(tx, running, start, limit + 1, now=now))
         items = tuple(_describe(tx, found[:limit], now=now))
@@ -117,13 +116,21 @@ def read_health(ctx: Context, *, cursor: str | None = None, limit: int = UNHEALT
     return HealthReport(counts, UnhealthyPage(items, total, following), database, maintenance, now)
 
 
-def _look_at_running(tx: Tx, *, now: float) -> Mapping[Health, Sequence[Seen]]:
+def _look_at_files(ctx: Context, *, now: float) -> Mapping[str, bool | None]:
+    """Whether those left files of which only that decides how they are doing, by id."""
+    with ctx.db.read() as tx:
+        glanced = list(glance(tx, sessions.list_silent(tx), now=now))
+    return {session.id: seen.has_artifacts for session, seen in look_at_files(glanced, seconds=FILES_WITHIN)}
+
+
+def _look_at_running(tx: Tx, files: Mapping[str, bool | None], *, now: float) -> Mapping[Health, Sequence[Seen]]:
     """Every run that runs, newest first, by how it is doing now."""
     found: dict[Health, list[Seen]] = {health: [] for health in Health}
     question = session_list.ask(tx, SessionFilter(status=SessionStatus.RUNNING), now=now)
     before: tuple[float, str] | None = None
     while rows := session_list.list_group(tx, question, RUNNING, before=before, limit=PAGE_LIMIT):
-        for session, evidence in glance(tx, rows, now=now):
+        for session, glanced in glance(tx, rows, now=now):
+            evidence = glanced._replace(has_artifacts=files.get(session.id, glanced.has_artifacts))
             found[derive_health(session, evidence, now=now)].append((session, evidence))
         before = (rows[-1].created_at, rows[-1].id)
     return found
@@ -161,11 +168,12 @@ def _list_unhealthy(
 
 def _describe(tx: Tx, found: Sequence[Seen], *, now: float) -> Iterator[UnhealthySession]:
     used = models.find_models(tx, [session.id for session, _ in found])
+    names = names_in(tx, [session for session, _ in found])
     for session, evidence in found:
         verdict = classify_health(session, evidence, now=now)
         yield UnhealthySession(
             session=session,
-            name=name_in(tx, session),
+            name=names[session.id],
             verdict=verdict,
             process_alive=PROCESS_ALIVE[verdict.process],
             model=used.get(session.id),

@@ -44,13 +44,8 @@ class Sight(NamedTuple):
     observed_at: float
 
 
-def put(tx: Tx, session: Session, evidence: Evidence, *, health: Health, observed_at: float) -> None:
-    """Keep what was seen; what was seen before is forgotten."""
-    put_many(tx, [Sight(session, evidence, health, observed_at)])
-
-
 def put_many(tx: Tx, sights: Iterable[Sight]) -> None:
-    """The same for many sessions at once."""
+    """Keep what was seen; what was seen before is forgotten."""
     tx.many(
         PUT_EVIDENCE,
         [
@@ -71,12 +66,16 @@ def put_many(tx: Tx, sights: Iterable[Sight]) -> None:
     )
 
 
-DATE = f"UPDATE session_evidence SET observed_at = :observed_at WHERE session_id IN {IDS}"
+# A date moves back only from the future, where a clock had put it that has been set right since.
+DATE = f"""
+    UPDATE session_evidence SET observed_at = :observed_at
+     WHERE session_id IN {IDS} AND (observed_at < :observed_at OR observed_at > :now)
+"""
 
 
-def date(tx: Tx, session_ids: Collection[str], *, observed_at: float) -> None:
-    """Say that the same was seen again."""
-    tx.run(DATE, ids=ids_in(session_ids), observed_at=observed_at)
+def date(tx: Tx, session_ids: Collection[str], *, observed_at: float, now: float) -> None:
+    """Say that the same was seen again, unless somebody has seen it later."""
+    tx.run(DATE, ids=ids_in(session_ids), observed_at=observed_at, now=now)
 
 
 # The three parts have nothing in common, and each has its index. Which runs' files lie on this host is the rule of
@@ -127,6 +126,7 @@ SELECT_EVIDENCE = """
       FROM session_evidence AS evidence
 """
 FIND_EVIDENCE = SELECT_EVIDENCE + "WHERE evidence.session_id = :session_id"
+FIND_MANY = f"{SELECT_EVIDENCE} WHERE evidence.session_id IN {IDS}"
 
 
 def find(tx: Tx, session_id: str) -> StoredEvidence | None:
@@ -139,9 +139,7 @@ def find_many(tx: Tx, session_ids: Sequence[str]) -> dict[str, StoredEvidence]:
     """What was last seen of each of these sessions, where anyone looked."""
     if not session_ids:
         return {}
-    params = {f"id_{number}": session_id for number, session_id in enumerate(session_ids)}
-    sql = f"{SELECT_EVIDENCE} WHERE evidence.session_id IN ({', '.join(f':{name}' for name in params)})"
-    return {row[0]: _stored(row) for row in tx.all(sql, **params)}
+    return {row[0]: _stored(row) for row in tx.all(FIND_MANY, ids=ids_in(session_ids))}
 
 
 def _stored(row: Row) -> StoredEvidence:

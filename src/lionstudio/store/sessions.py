@@ -82,8 +82,18 @@ FIND_SESSIONS = SELECT_SESSION + f"WHERE session.id IN {IDS}"
 
 
 def find_many(tx: Tx, session_ids: Collection[str]) -> dict[str, Session]:
-    """Those of the sessions that are there."""
+    """Those of the sessions that are there, by id."""
+    if not session_ids:
+        return {}
     return {row[0]: to_session(row) for row in tx.all(FIND_SESSIONS, ids=ids_in(session_ids))}
+
+
+LIST_SILENT = SELECT_SESSION + "WHERE session.is_running = 1 AND head.length = 0"
+
+
+def list_silent(tx: Tx) -> list[Session]:
+    """The sessions that run and have no message."""
+    return [to_session(row) for row in tx.all(LIST_SILENT)]
 
 
 def find_newest_by_name(tx: Tx, name: str) -> Session | None:
