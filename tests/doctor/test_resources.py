@@ -350,3 +350,60 @@ def test_while_somebody_looks_others_get_what_was_seen_before(
     assert not looker.is_alive()
     monkeypatch.undo()  # from here on git answers at once
     assert view.read() is not before
+
+
+def test_worktrees_whose_names_print_alike_are_both_listed(root: Path) -> None:
+    place = os.fsencode(root)
+    for name, is_checkout in ((b"a\xff", True), (b"a\xfe", False)):
+        os.mkdir(os.path.join(place, name))
+        if is_checkout:
+            subprocess.run(["git", "init", "-q"], cwd=os.path.join(place, name), check=True)
+        else:
+            os.mkdir(os.path.join(place, name, b".git"))  # of which git knows no branch
+    found = list_worktrees([str(root)], now=os.stat(root).st_mtime)
+    assert [os.path.basename(one.path) for one in found.items] == ["a\ufffd", "a\ufffd"]
+    assert found.complete
+
+
+def test_files_beside_worktrees_do_not_hide_them(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worktrees, "MOST_FOLDERS", 5)
+    for number in range(60):
+        (root / f"file-{number}").touch()
+    for number in range(3):
+        (root / f"tree-{number}" / ".git").mkdir(parents=True)
+    found = list_worktrees([str(root)], now=0)
+    assert (len(found.items), found.complete) == (3, True)
+    monkeypatch.setattr(worktrees, "MOST_ENTRIES", 20)
+    assert not list_worktrees([str(root)], now=0).complete
+
+
+def test_a_folder_of_more_files_than_are_counted_is_not_said_to_be_counted(
+    ctx: Context, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home / "runs").mkdir(parents=True)
+    for number in range(20):
+        (home / "runs" / f"file-{number}").write_text("x" * 5_000)
+    for most, complete in ((10, False), (19, False), (20, True)):
+        monkeypatch.setattr(disk_usage, "MOST_ENTRIES", most)
+        [size] = [one for one in measure_disk(ctx, load_settings()).folders if one.name == "runs_dir"]
+        assert (most, size.complete) == (most, complete)
+
+
+def test_a_look_that_fails_is_told_and_not_tried_again_at_once(
+    ctx: Context, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[object] = []
+
+    def fail(folder: str) -> None:
+        looks.append(folder)
+        raise ValueError("the disk speaks no sense")
+
+    monkeypatch.setattr(os, "statvfs", fail)
+    view = ResourceView(ctx, load_settings(), kept_for=PATIENCE)
+    for _ in range(3):
+        assert view.read_soon(PATIENCE) is None
+    assert view.problem == "ValueError: the disk speaks no sense"
+    assert len(looks) == 1
+    monkeypatch.undo()
+    assert view.read() is not None
+    assert view.problem is None

@@ -91,10 +91,13 @@ class _Walk:
             if self._left <= 0 or time.monotonic() > self._give_up:
                 return FolderSize(name, root, size, complete=False)
             try:
-                entries = _entries(folders.pop(), self._left)
+                entries = _entries(folders.pop(), self._left + 1)
             except OSError:
                 complete = False
                 continue
+            if len(entries) > self._left:  # one more than may be counted tells that something is left out
+                complete = False
+            entries = entries[: self._left]
             self._left -= len(entries)
             for path, status, is_folder in entries:
                 if status.st_dev != top.st_dev or (is_folder and path in self._roots):

@@ -2,9 +2,12 @@
 
 import threading
 import time
+from contextlib import suppress
+from math import inf
 from typing import NamedTuple
 
 from lionstudio.doctor.disk_usage import DiskUsage, measure_disk
+from lionstudio.doctor.failures import Failures
 from lionstudio.doctor.worktrees import Worktrees, list_worktrees
 from lionstudio.services.context import Context
 from lionstudio.settings import Settings
@@ -30,7 +33,9 @@ class ResourceView:
         self._kept_for = kept_for
         self._looking = threading.Lock()
         self._found: Resources | None = None
-        self._found_at = 0.0  # by a clock that does not jump
+        self._looked_at = -inf  # by a clock that does not jump; also when it failed, so that it is not tried at once
+        self._found_at = -inf
+        self._failures = Failures(ctx)
 
     def read(self) -> Resources:
         """What there is. While somebody looks, others get what was seen before; only the first ones wait."""
@@ -43,17 +48,32 @@ class ResourceView:
         else:
             self._looking.acquire()
         try:
-            return self._fresh() or self._look()
+            with self._failures.noted(raised=True):
+                return self._fresh() or self._look()
         finally:
+            self._looked_at = time.monotonic()
             self._looking.release()
 
     def read_soon(self, seconds: float) -> Resources | None:
-        """What was seen last; None while the first look goes on. Who begins a look waits for it, but not for long."""
-        if self._fresh() is None and not self._looking.locked():
-            look = threading.Thread(target=self.read, name="lionstudio-resources", daemon=True)
+        """What was seen last; None while the first look goes on, or when it failed: `problem` says which.
+
+        Who begins a look waits for it, but not for long.
+        """
+        if time.monotonic() - self._looked_at >= self._kept_for and not self._looking.locked():
+            look = threading.Thread(target=self._read_quietly, name="lionstudio-resources", daemon=True)
             look.start()
             look.join(seconds)
         return self._found
+
+    @property
+    def problem(self) -> str | None:
+        """Why the last look failed, if it did."""
+        last = self._failures.last
+        return None if last is None or not self._failures.in_a_row else last.sentence
+
+    def _read_quietly(self) -> None:
+        with suppress(Exception):  # it is kept in `problem`
+            self.read()
 
     def _fresh(self) -> Resources | None:
         return self._found if time.monotonic() - self._found_at < self._kept_for else None

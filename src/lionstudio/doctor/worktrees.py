@@ -12,6 +12,7 @@ from lionstudio.domain.worktree import Worktree, WorktreeStatus, classify_worktr
 
 MOST_WORKTREES = 200
 MOST_FOLDERS = 5_000  # that are looked into for worktrees
+MOST_ENTRIES = 100_000  # files among them too
 SECONDS_EACH, SECONDS_ALL = 3.0, 10.0
 LOOKED_AT_CHANGED = 100  # files that are not committed, for the time of the last change
 GIT_FILES = ("HEAD", "index", "logs/HEAD")  # what git itself touches when somebody works
@@ -31,7 +32,11 @@ def list_worktrees(roots: Sequence[str], *, now: float, seconds: float = SECONDS
     search = _Search(roots)
     paths = list(islice(search.checkouts(), MOST_WORKTREES + 1))
     found = [_look(path, now=now, give_up=give_up) for path in paths[:MOST_WORKTREES]]
-    return Worktrees(tuple(sorted(found)), search.complete and len(paths) <= MOST_WORKTREES)
+    return Worktrees(tuple(sorted(found, key=_by_path)), search.complete and len(paths) <= MOST_WORKTREES)
+
+
+def _by_path(one: Worktree) -> str:
+    return one.path  # two names that are no text may print alike; nothing else of them can be compared
 
 
 class _Search:
@@ -39,7 +44,7 @@ class _Search:
 
     def __init__(self, roots: Sequence[str]) -> None:
         self._roots = list(dict.fromkeys(os.path.realpath(root) for root in roots))
-        self._left = MOST_FOLDERS
+        self._left, self._entries_left = MOST_FOLDERS, MOST_ENTRIES
         self.complete = True
 
     def checkouts(self) -> Iterator[str]:
@@ -55,16 +60,19 @@ class _Search:
     def _folders(self, folder: str) -> list[str]:
         try:
             with os.scandir(folder) as entries:
-                found = sorted(entry.path for entry in islice(entries, self._left + 1) if _is_folder(entry))
+                looked_at = list(islice(entries, self._entries_left + 1))
         except FileNotFoundError:
             return []
         except OSError:
             self.complete = False
             return []
-        if len(found) > self._left:
+        found = sorted(entry.path for entry in looked_at if _is_folder(entry))
+        if len(looked_at) > self._entries_left or len(found) > self._left:
             self.complete = False
-        self._left -= min(self._left, len(found))
-        return found
+        taken = found[: self._left]
+        self._left -= len(taken)
+        self._entries_left -= min(self._entries_left, len(looked_at))
+        return taken
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:

@@ -5,6 +5,7 @@ A page takes a fixed number of questions to the database, however many shows, pl
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from lionstudio.domain.audit import StatusTransition
@@ -18,7 +19,7 @@ from lionstudio.domain.words import find_word, parse_word, unknown_word
 from lionstudio.services import health, runs
 from lionstudio.services.context import Context
 from lionstudio.services.runs import SessionSummary
-from lionstudio.services.show_pages import FolderSummary, glance_at_folder, list_topics_on_disk
+from lionstudio.services.show_pages import FolderSummary, glance_at_folder, iterate_topics_on_disk
 from lionstudio.services.shows import get, get_play_of
 from lionstudio.store import audit, sessions, show_list, shows
 from lionstudio.store.transaction import Tx
@@ -106,8 +107,8 @@ def page_shows(
             return ShowPage(tuple(items), Cursor(STORED, last.created_at, last.id).encode())
     if root is None or status not in (None, UNKNOWN):
         return ShowPage(tuple(items), None)
-    topics = _topics_only_on_disk(ctx, root, after=begin.id if begin.group == ON_DISK else "")
     room = limit - len(items)
+    topics = _topics_only_on_disk(ctx, root, after=begin.id if begin.group == ON_DISK else "", limit=room + 1)
     shown, is_all = topics[:room], len(topics) <= room
     items += [glance_at_folder(root, topic) for topic in shown]
     # A page that the stored ones fill names no folder yet, and the next one begins with the first.
@@ -215,10 +216,11 @@ def _summarise_plays(ctx: Context, plays: Sequence[tuple[Show, Play]]) -> list[P
     return summaries
 
 
-def _topics_only_on_disk(ctx: Context, root: str, *, after: str) -> list[str]:
-    topics = [topic for topic in list_topics_on_disk(root) if topic > after]
-    if not topics:
-        return []
-    with ctx.db.read() as tx:
-        known = show_list.list_known_topics(tx, topics)
-    return [topic for topic in topics if topic not in known]
+def _topics_only_on_disk(ctx: Context, root: str, *, after: str, limit: int) -> list[str]:
+    topics = iterate_topics_on_disk(root, after=after)
+    found: list[str] = []
+    while len(found) < limit and (some := list(islice(topics, PAGE))):
+        with ctx.db.read() as tx:
+            known = show_list.list_known_topics(tx, some)
+        found += [topic for topic in some if topic not in known]
+    return found[:limit]

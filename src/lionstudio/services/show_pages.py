@@ -5,7 +5,7 @@ read is said in a complaint; everything else is still shown.
 """
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from typing import Any, NamedTuple
@@ -147,17 +147,21 @@ def glance_at_folder(root: str, topic: str) -> FolderSummary:
     return FolderSummary(topic, os.path.abspath(os.path.join(root, topic)), goal, len(plays), updated_at)
 
 
-def list_topics_on_disk(root: str) -> list[str]:
-    """The topics of the folders under the root that hold a show, in the order of the alphabet."""
+def iterate_topics_on_disk(root: str, *, after: str = "") -> Iterator[str]:
+    """The topics of the folders under the root that hold a show, in the order of the alphabet.
+
+    Each folder is looked into when it is asked for, so that a page of a great many costs no more than of a few.
+    """
     top = os.path.realpath(root)
-    found = []
-    for name in _names_in(top):
-        if name.startswith((".", "_")) or check_name(name) is not None:
+    names: list[str] = []
+    with suppress(OSError):
+        names = sorted(os.listdir(top))
+    for name in names:
+        if name <= after or name.startswith((".", "_")) or check_name(name) is not None:
             continue
         place = os.path.realpath(os.path.join(top, name))
         if place != top and is_beneath(top, place) and is_show(place, _names_in(place)):
-            found.append(name)
-    return sorted(found)
+            yield name
 
 
 def find_show_folder(root: str, show_dir: str) -> str | None:

@@ -10,6 +10,7 @@ from lionstudio.server.dependencies import Actor, Ctx, Moment, PageCursor, PageL
 from lionstudio.server.schemas.admin import EventOut, HealthOut, ResourcesOut
 from lionstudio.server.schemas.doctor import ScanIn, ScanOut
 from lionstudio.server.schemas.page import Page
+from lionstudio.server.studio import Studio
 from lionstudio.services.event_list import EventFilter, page_events
 from lionstudio.services.health_report import read_health
 from lionstudio.services.interventions import Intervention, transition_stale
@@ -27,13 +28,17 @@ def get_health(studio: StudioDep, cursor: PageCursor = None, limit: PageLimit = 
     `cursor` and `limit` are for the list of the unhealthy; the counts are always of all runs.
     """
     report = read_health(studio.ctx, cursor=cursor, limit=limit)
-    return HealthOut.of(report, studio.resources.read_soon(RESOURCES_WITHIN), studio.doctor.report())
+    return HealthOut.of(report, _read_resources(studio), studio.doctor.report())
 
 
 @router.get("/resources")
 def get_resources(studio: StudioDep) -> ResourcesOut:
     """Worktrees and room on the disk, as they were within the last minute or so."""
-    return ResourcesOut.of(studio.resources.read_soon(RESOURCES_WITHIN))
+    return _read_resources(studio)
+
+
+def _read_resources(studio: Studio) -> ResourcesOut:
+    return ResourcesOut.of(studio.resources.read_soon(RESOURCES_WITHIN), studio.resources.problem)
 
 
 @router.get("/events")

@@ -159,6 +159,7 @@ class ResourcesOut(BaseModel):
     """Worktrees and room on the disk, looked at once a minute at most."""
 
     pending: bool = Field(description="the first look still goes on; ask again soon")
+    problem: str | None = Field(description="why the last look failed; it is tried again after a minute")
     observed_at: float | None
     took_seconds: float | None
     worktrees: list[WorktreeOut]
@@ -169,10 +170,11 @@ class ResourcesOut(BaseModel):
     disk_capacity_bytes: int | None
 
     @classmethod
-    def of(cls, found: Resources | None) -> Self:
+    def of(cls, found: Resources | None, problem: str | None) -> Self:
         if found is None:
             return cls(
-                pending=True,
+                pending=problem is None,
+                problem=problem,
                 observed_at=None,
                 took_seconds=None,
                 worktrees=[],
@@ -185,6 +187,7 @@ class ResourcesOut(BaseModel):
         sizes = {folder.name: folder.size_bytes for folder in found.disk.folders}
         return cls(
             pending=False,
+            problem=problem,
             observed_at=found.observed_at,
             took_seconds=found.took_seconds,
             worktrees=[WorktreeOut.of(one) for one in found.worktrees.items],
@@ -251,12 +254,12 @@ class HealthOut(BaseModel):
     diagnostic_run_at: str = Field(description="ISO 8601, UTC")
 
     @classmethod
-    def of(cls, report: HealthReport, resources: Resources | None, doctor: DoctorReport) -> Self:
+    def of(cls, report: HealthReport, resources: ResourcesOut, doctor: DoctorReport) -> Self:
         at = datetime.fromtimestamp(report.diagnostic_run_at, UTC)
         return cls(
             sessions=SessionsHealth.of(report),
             db=DatabaseHealth.of(report.database),
-            resources=ResourcesOut.of(resources),
+            resources=resources,
             maintenance=MaintenanceOut.of(report.maintenance),
             doctor=DoctorOut.of(doctor),
             diagnostic_run_at=at.isoformat(timespec="seconds").replace("+00:00", "Z"),
