@@ -10,7 +10,7 @@ import pytest
 
 from lionstudio.domain.change import Change, Topic
 from lionstudio.services import messages, sessions
-from lionstudio.services.change_feed import ChangeFeed, newest_number, read_changes
+from lionstudio.services.change_feed import ChangeFeed, newest_number, read_changed_sessions, read_changes
 from lionstudio.services.context import Context
 from lionstudio.store import changes as change_rows
 from lionstudio.store.database import Database
@@ -204,3 +204,15 @@ def test_a_follower_that_hears_nothing_ends_after_its_idle_time(ctx: Context) ->
 def test_the_time_of_a_change_is_the_writers_time(ctx: Context) -> None:
     start_run(ctx)
     assert read_changes(ctx, 0).changes[0].at == NOW
+
+
+def test_who_asks_for_sessions_reads_nothing_of_what_they_say(ctx: Context) -> None:
+    begin = newest_number(ctx)
+    start_run(ctx, "one")
+    start_run(ctx, "two")
+    news = read_changed_sessions(ctx, begin)
+    assert (news.ids, news.cursor, news.reload) == ({"one", "two"}, newest_number(ctx), False)
+    messages.append_message(ctx, line_of("one"), user_says("Hello."))
+    later = read_changed_sessions(ctx, news.cursor)
+    assert (later.ids, later.cursor) == (frozenset(), newest_number(ctx))
+    assert read_changed_sessions(ctx, later.cursor + 1).reload

@@ -8,9 +8,8 @@ from typing import NamedTuple
 from lionstudio import machine
 from lionstudio.doctor.death_notices import DeathNotices
 from lionstudio.doctor.failures import Failures
-from lionstudio.domain.change import Topic
 from lionstudio.domain.process import ProcessRecord, ProcessState
-from lionstudio.services.change_feed import BATCH, newest_number, read_changes
+from lionstudio.services.change_feed import newest_number, read_changed_sessions
 from lionstudio.services.context import Context
 from lionstudio.services.examination import list_local_processes
 from lionstudio.services.health import look_at_process
@@ -19,7 +18,6 @@ LOOK_EVERY = (
     1.0  # seconds between looks at the news, and at processes whose death nobody tells: half of what is promised
 )
 LAST_WORD_AFTER = 1.0  # seconds in which a recorder that outlives its agent may write how the run ended
-BATCHES_AT_ONCE = 20  # of news, before anyone looks who died meanwhile
 SHARE_OF_DESCRIPTORS = 4  # a quarter of what a process may open; the rest is for those who are served
 
 
@@ -120,20 +118,13 @@ class DeathWatch:
         self._take_up({*self._runs, *(process.session_id for process in processes)}, processes)
 
     def _learn_news(self, cursor: int) -> None:
-        touched: set[str] = set()
-        for _ in range(BATCHES_AT_ONCE):
-            news = read_changes(self._ctx, cursor, limit=BATCH)
-            if news.reload:
-                self._learn_all()
-                return
-            touched.update(change.entity_id for change in news.changes if change.topic is Topic.SESSION)
-            self._cursor = cursor = news.cursor
-            if len(news.changes) < BATCH:
-                break
-        else:
-            self._look_at = 0.0  # there is more, but the dead come first
-        if touched:
-            self._take_up(touched, list_local_processes(self._ctx, touched))
+        news = read_changed_sessions(self._ctx, cursor)
+        if news.reload:
+            self._learn_all()
+            return
+        self._cursor = news.cursor
+        if news.ids:
+            self._take_up(news.ids, list_local_processes(self._ctx, news.ids))
 
     def _take_up(self, session_ids: Iterable[str], processes: Iterable[ProcessRecord]) -> None:
         """Watch these processes of these runs, and no others of theirs."""

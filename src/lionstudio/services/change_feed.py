@@ -33,6 +33,23 @@ def read_changes(ctx: Context, after: int, *, session_id: str | None = None, lim
     return News(tuple(found), found[-1].seq if len(found) == limit else newest)
 
 
+class ChangedSessions(NamedTuple):
+    """Sessions that began, ended or are doing otherwise, and where the next look begins."""
+
+    ids: frozenset[str]
+    cursor: int
+    reload: bool = False
+
+
+def read_changed_sessions(ctx: Context, after: int) -> ChangedSessions:
+    """The sessions that changed after `after`; `reload` when that was forgotten or was never given out."""
+    with ctx.db.read() as tx:
+        trimmed, newest = changes.span(tx)
+        if not trimmed <= after <= newest:
+            return ChangedSessions(frozenset(), newest, reload=True)
+        return ChangedSessions(frozenset(changes.list_sessions_after(tx, after, end=newest)), newest)
+
+
 def newest_number(ctx: Context) -> int:
     """The cursor of a watcher that wants only what comes next."""
     with ctx.db.read() as tx:

@@ -30,6 +30,14 @@ def list_after(tx: Tx, after: int, *, limit: int, session_id: str | None = None)
     return [Change(row[0], row[1], TOPICS.get(row[2]) or row[2], row[3], row[4]) for row in rows]
 
 
+LIST_SESSIONS_AFTER = "SELECT DISTINCT entity_id FROM changes WHERE seq > :after AND seq <= :end AND topic = 'session'"
+
+
+def list_sessions_after(tx: Tx, after: int, *, end: int) -> set[str]:
+    """The sessions that began, ended or are doing otherwise in this stretch of the news."""
+    return {session_id for (session_id,) in tx.all(LIST_SESSIONS_AFTER, after=after, end=end)}
+
+
 def span(tx: Tx) -> tuple[int, int]:
     """The highest number that was forgotten, and the highest that was given."""
     trimmed = int(tx.value(READ_TRIMMED) or 0)
