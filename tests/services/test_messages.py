@@ -17,7 +17,7 @@ from lionstudio.domain.conversation import (
 )
 from lionstudio.domain.errors import BranchNotFound, InvalidContent, InvalidRequest, MessageNotFound, SessionNotFound
 from lionstudio.domain.usage import Usage
-from lionstudio.services import branches, messages, sessions
+from lionstudio.services import branches, messages, runs, sessions
 from lionstudio.services.branches import BranchDraft
 from lionstudio.services.change_feed import newest_number
 from lionstudio.services.context import Context, new_line
@@ -326,7 +326,7 @@ def test_tool_errors_are_found_and_change_no_status(ctx: Context) -> None:
         content = {"function": "bash", "output": "x", "action_request_id": f"c{number}", "error": error}
         messages.append_message(ctx, line_of("run-1"), MessageDraft("action", content, id=f"r{number}"))
     messages.append_message(ctx, line_of("run-1"), user_says("an error"))
-    assert [message.id for message in messages.list_tool_errors(ctx, "run-1")] == ["r1", "r2"]
+    assert {one.last_message_id for one in runs.get_detail(ctx, "run-1").tool_errors} == {"r1", "r2"}
     assert sessions.finish_session(ctx, "run-1", "completed").status == "completed"
 
 

@@ -14,7 +14,6 @@ from lionstudio.domain.conversation import (
     MessageDraft,
     MessageKind,
     OpenCall,
-    is_tool_error,
     sign_of,
 )
 from lionstudio.domain.drafts import require_message, require_recipient
@@ -189,14 +188,6 @@ def no_branch(session_id: str, branch_id: str | None) -> BranchNotFound:
     name = "" if branch_id is None else f" {branch_id!r}"
     hint = "li runs show RUN lists the branches of a run."
     return BranchNotFound(f"The run {session_id!r} has no branch{name}.", hint=hint)
-
-
-def list_tool_errors(ctx: Context, session_id: str) -> list[Message]:
-    """The tool results of a run that say something went wrong: computed for one run when it is looked at (R106)."""
-    with ctx.db.read() as tx:
-        if sessions.find(tx, session_id) is None:
-            raise no_session(session_id)
-        return [message for message in progressions.list_tool_messages(tx, session_id) if is_tool_error(message)]
 
 
 def list_inbox(
