@@ -39,7 +39,7 @@ def test_while_the_database_is_locked_whoever_only_reads_is_answered(studio_url:
             assert httpx.get(f"{studio_url}/api/ready", **AT_ONCE).status_code == 200
             listed = httpx.get(f"{studio_url}/api/sessions", **AT_ONCE).json()
             with httpx.stream("GET", f"{studio_url}/api/sessions/{run.id}/stream", **AT_ONCE) as stream:
-                first = next(stream.iter_lines())
+                first = next(line for line in stream.iter_lines() if line.startswith("event"))
         answers = {one.result().status_code for one in saying}
         deleted = [one.result().status_code for one in deleting]
     assert {item["id"] for item in listed["items"]} == {run.id, old.id}
