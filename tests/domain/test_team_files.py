@@ -267,6 +267,10 @@ def test_a_file_is_the_same_after_it_went_through_rows(messages, members):
     assert through_rows(file).fields == file.fields
 
 
+def columns_without_times(file):
+    return [row._replace(created_at=0.0) for row in columns(messages_in(file))]
+
+
 @given(st.lists(st.dictionaries(KEYS | st.sampled_from(["sender", "recipients", "body", "ts"]), VALUES), max_size=4))
 def test_whatever_a_file_says_means_the_same_after_it_went_through_rows(messages):
     file = parse(json.dumps({"id": "t", "messages": messages}))
@@ -279,4 +283,4 @@ def test_whatever_a_file_says_means_the_same_after_it_went_through_rows(messages
         # ISO text has microseconds, which is what a message gets that took over the time of the one before it.
         assert {id: row.created_at for id, row in after.items()} == pytest.approx(times, abs=2e-6)
         assert {id: row._replace(created_at=times[id]) for id, row in after.items()} == before
-    assert through_rows(once).fields == once.fields
+        assert columns_without_times(through_rows(once)) == columns_without_times(once)

@@ -28,7 +28,7 @@ print("ready", flush=True)
 for turn, _ in enumerate(sys.stdin):
     said = [
         {"id": f"{name}-{turn}-{n}", "role": "user", "content": "x" * dice.randrange(300),
-         "branch_id": dice.choice(sys.argv[5:]), "created_at": dice.uniform(0, 2e9)}
+         "branch_id": dice.choice(sys.argv[5:]), "created_at": dice.uniform(0, 1.7e9)}
         for n in range(batch)
     ]
     body = json.dumps(said).encode()
@@ -50,7 +50,7 @@ lines = [find_line(ctx, session_id, branch_id) for branch_id in sys.argv[5:]]
 print("ready", flush=True)
 for turn, _ in enumerate(sys.stdin):
     for n in range(batch):
-        draft = assistant_says("y" * dice.randrange(300), id=f"{name}-{turn}-{n}", created_at=dice.uniform(0, 2e9))
+        draft = assistant_says("y" * dice.randrange(300), id=f"{name}-{turn}-{n}", created_at=dice.uniform(0, 1.7e9))
         append_message(ctx, dice.choice(lines), draft)
 """
 BY_THE_SDK = """
@@ -61,7 +61,7 @@ with lionstudio.record("streamed", db=sys.argv[1]) as run:
     print(run.session_id, flush=True)
     for _ in sys.stdin:
         for n in range(batch):
-            dice.choice(branches).message(role="user", content={"n": n}, created_at=dice.uniform(0, 2e9))
+            dice.choice(branches).message(role="user", content={"n": n}, created_at=dice.uniform(0, 1.7e9))
 """
 
 

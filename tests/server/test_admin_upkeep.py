@@ -186,7 +186,7 @@ def open_copies() -> Iterator[str]:
             target = os.readlink(f"/proc/self/fd/{fd}")
         except FileNotFoundError:
             continue
-        if "lionstudio-export" in target:
+        if "/.lionstudio-" in target:
             yield target
 
 

@@ -156,8 +156,7 @@ def _group_of(pid: int) -> int | None:
 def _end_process(target: KillTarget, sent: list[str], *, grace: float) -> None:
     for number, patience in ((signal.SIGTERM, grace), (signal.SIGKILL, KILL_PATIENCE)):
         try:
-            target.send(number)
-            sent.append(number.name)
+            _send(target, number, sent)
             if target.wait(patience):
                 return
         except ProcessLookupError:
@@ -174,6 +173,16 @@ def _end_process(target: KillTarget, sent: list[str], *, grace: float) -> None:
         f"{left} did not end within {KILL_PATIENCE:.0f} seconds after SIGKILL.",
         hint="Such a process waits for a disk or a device; it ends when that answers.",
     )
+
+
+def _send(target: KillTarget, number: signal.Signals, sent: list[str]) -> None:
+    """Send a signal. It counts as sent before it is: who interrupts us at that very moment must be told of it."""
+    sent.append(number.name)
+    try:
+        target.send(number)
+    except OSError:
+        sent.pop()
+        raise
 
 
 def _let_recorder_finish(ctx: Context, plan: KillPlan, *, after: int) -> None:
