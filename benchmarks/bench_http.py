@@ -143,6 +143,7 @@ def _add_lists(table: measure.Table, folder: Path, *, quick: bool) -> None:
         db = folder / f"{count}.db"
         list_data.build(db, count, now)
         with serving(folder, db) as served:
+            _let_doctor_finish(served)
             waits = measure.run_worker(
                 "bench_http", "get", served.port, LIST_TIMES, "/api/sessions?limit=100", folder=folder
             )
@@ -154,6 +155,13 @@ def _add_lists(table: measure.Table, folder: Path, *, quick: bool) -> None:
     table.add(f"list of 100 at {large:,}, p50 ms", p50[large], "", "")
     table.add("(its growth)", growth, "<= 1.5", measure.verdict(growth <= 1.5))
     table.add(f"dashboard at {large:,}, p50 ms", stats, "<= 100", measure.verdict(stats <= 100))
+
+
+def _let_doctor_finish(served: Served) -> None:
+    """Its first round looks at every run, once; what comes after is what people see all day."""
+    connection = served.connect()
+    while ask(connection, "GET", "/api/admin/health")["doctor"]["last_round"] is None:
+        time.sleep(0.2)
 
 
 def _add_live(table: measure.Table, folder: Path, *, quick: bool) -> None:

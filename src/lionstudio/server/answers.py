@@ -6,10 +6,10 @@ from collections.abc import Callable, Collection, Coroutine
 from functools import wraps
 from typing import Any
 
+import pydantic_core
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
-from pydantic_core import PydanticSerializationError
 
 from lionstudio.domain.json_text import to_json
 from lionstudio.server.threads import SLOW, WRITES, Lane
@@ -17,17 +17,19 @@ from lionstudio.server.threads import SLOW, WRITES, Lane
 TAG_BYTES = 12
 
 
-def answer(model: BaseModel, status: int = 200) -> Response:
-    """A model as the body of an answer. It ends its line, for those who read it on a terminal."""
-    return Response(f"{json_of(model)}\n", status, media_type="application/json")
+def answer(body: BaseModel | dict[str, Any], status: int = 200) -> Response:
+    """A model, or its fields, as the body of an answer. It ends its line, for those who read it on a terminal."""
+    return Response(f"{json_of(body)}\n", status, media_type="application/json")
 
 
-def json_of(model: BaseModel) -> str:
-    """A model as JSON. Text from agents may hold half a character, which only an escape can carry."""
+def json_of(body: BaseModel | dict[str, Any]) -> str:
+    """A model, or its fields, as JSON. Text from agents may hold half a character, which only an escape can carry."""
     try:
-        return model.model_dump_json()
-    except PydanticSerializationError:
-        return to_json(model.model_dump())
+        if isinstance(body, BaseModel):
+            return body.model_dump_json()
+        return pydantic_core.to_json(body, inf_nan_mode="null").decode()
+    except pydantic_core.PydanticSerializationError:
+        return to_json(body.model_dump() if isinstance(body, BaseModel) else body)
 
 
 class Route(APIRoute):

@@ -173,7 +173,8 @@ class LiveFeed:
             try:
                 for news in self._feed.follow_in_batches(cursor, pause=LOOKS_APART, idle=QUIET_AFTER):
                     cursor = news.cursor
-                    told = [_tell(change) for change in news.changes]  # once for all streams, and not on the loop
+                    # Once for all streams, and not on the loop; while nobody listens, not at all.
+                    told = [_tell(change) for change in news.changes] if self.count else None
                     self._post(partial(self._take, news, told))
                 self._post(self._recover)  # it could be read, and there was nothing
             except Exception as error:  # noqa: BLE001  without this thread nobody would hear anything any more
@@ -188,12 +189,12 @@ class LiveFeed:
         with suppress(RuntimeError):  # the loop is closed: nobody listens any more
             self._loop.call_soon_threadsafe(call)
 
-    def _take(self, news: News, told: list[Told]) -> None:
+    def _take(self, news: News, told: list[Told] | None) -> None:
         self._recover()
-        if news.reload:
+        if news.reload or told is None:
             self._recent.clear()
             self._reaches_back_to = news.cursor
-        self._recent += told
+        self._recent += told or ()
         self._newest = news.cursor
         if len(self._recent) > 2 * REMEMBERED:
             self._reaches_back_to = self._recent[-REMEMBERED - 1].seq

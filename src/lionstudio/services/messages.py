@@ -100,12 +100,13 @@ def _require_own(tx: Tx, session_id: str, ids: Sequence[str]) -> None:
 def _say(ctx: Context, tx: Tx, session_id: str, said: Iterable[tuple[Line, MessageDraft, str]], *, at: float) -> None:
     """Store messages, and let the run and its watchers know."""
     newest, last = None, None
+    told_at = ctx.now()
     for line, draft, message_id in said:
         is_new, is_changed = _store_in_line(tx, line, draft, message_id, at=at)
         if is_new:
             newest = message_id
         if is_new or is_changed:  # what a writer sends again because it heard no answer is no news
-            tx.tell(Topic.MESSAGE, message_id, session_id=session_id, at=ctx.now())
+            tx.tell(Topic.MESSAGE, message_id, session_id=session_id, at=told_at)
         last = message_id
     if last is not None:
         sessions.touch(tx, session_id, message_id=newest, at=at)

@@ -30,7 +30,7 @@ from lionstudio.server.schemas.recording import (
     SessionIn,
     Started,
 )
-from lionstudio.server.schemas.runs import BranchOut, SessionFull, SessionRow, Transition
+from lionstudio.server.schemas.runs import BranchOut, SessionFull, SessionRow, Transition, row_fields
 from lionstudio.server.threads import STREAMS
 from lionstudio.services import branches, messages, runs, sessions
 from lionstudio.services.context import Context
@@ -50,7 +50,7 @@ Said = Annotated[
 ]
 
 
-@router.get("")
+@router.get("", response_model=Page[SessionRow])
 def list_sessions(
     ctx: Ctx,
     status: SessionStatus | None = None,
@@ -70,12 +70,12 @@ def list_sessions(
     sort: Sort = Sort.ACTIVE,
     cursor: PageCursor = None,
     limit: PageLimit = 100,
-) -> Page[SessionRow]:
+) -> Response:
     """Runs, those that run first, then the newest."""
     wanted = SessionFilter(status, kind, source, health, agent, playbook, show, since, search, view)
     page = list_page(ctx, wanted, sort=sort, cursor=cursor, limit=limit)
-    items = [SessionRow.of(summary) for summary in runs.summarise(ctx, page.items)]
-    return Page(items=items, next_cursor=page.next_cursor)
+    items = [row_fields(summary) for summary in runs.summarise(ctx, page.items)]
+    return answer({"items": items, "next_cursor": page.next_cursor})
 
 
 @router.get("/{session_id}")
@@ -218,8 +218,8 @@ def append_messages(
 ) -> Stored:
     """Store messages. Answered when they are on disk; sending one again, with its id, stores it once."""
     said = body if isinstance(body, list) else [body]
-    for one in said:
-        require_no_future("created_at", one.created_at, now=ctx.now())
+    latest = max((one.created_at for one in said if one.created_at is not None), default=None)
+    require_no_future("created_at", latest, now=ctx.now())
     return Stored(ids=messages.append_to_session(ctx, session_id, [(one.branch_id, one.draft()) for one in said]))
 
 

@@ -13,7 +13,7 @@ from lionstudio.domain.health import HEALTH_ACTIONS, Health, OperatorAction
 from lionstudio.domain.session import InvocationKind, Session, SessionStatus, SourceKind
 from lionstudio.domain.usage import Usage
 from lionstudio.server.schemas.evidence import EvidenceOut, ProcessOut
-from lionstudio.server.schemas.states import StateOut
+from lionstudio.server.schemas.states import StateOut, state_fields
 from lionstudio.services.branches import history_length
 from lionstudio.services.runs import SessionDetail, SessionSummary, ToolErrors
 
@@ -84,11 +84,12 @@ class SessionRow(BaseModel):
 
     @classmethod
     def of(cls, summary: SessionSummary) -> Self:
-        return cls(**_row(summary))
+        return cls(**row_fields(summary))
 
 
-def _row(summary: SessionSummary, *, tool_errors: int = 0) -> dict[str, Any]:
-    session = summary.session
+def row_fields(summary: SessionSummary, *, tool_errors: int = 0) -> dict[str, Any]:
+    """The fields of a row as plain values: a page of them is written as it is, in half the time of models."""
+    session, activity = summary.session, summary.activity
     return {
         "id": session.id,
         "name": session.name,
@@ -96,8 +97,8 @@ def _row(summary: SessionSummary, *, tool_errors: int = 0) -> dict[str, Any]:
         "status": session.status,
         "effective_health": summary.verdict.health,
         "chain": list(state_chain(session, summary.verdict, tool_errors=tool_errors)),
-        "state": StateOut.of(summary.state),
-        "activity": None if summary.activity is None else ActivityOut.of(summary.activity),
+        "state": state_fields(summary.state),
+        "activity": None if activity is None else activity._asdict(),
         "created_at": session.created_at,
         "updated_at": session.updated_at,
         "started_at": session.started_at,
@@ -106,16 +107,16 @@ def _row(summary: SessionSummary, *, tool_errors: int = 0) -> dict[str, Any]:
         "message_count": session.message_count,
         "branch_count": session.branch_count,
         "duration_ms": session.duration_ms,
-        "usage": UsageOut.of(summary.usage),
-        "provenance": Provenance(
-            source=session.source_kind,
-            kind=session.invocation_kind,
-            agent=session.agent_name,
-            playbook=session.playbook_name,
-            show=session.show_topic,
-            play=session.show_play_name,
-            parent=session.parent_session_id,
-        ),
+        "usage": summary.usage._asdict(),
+        "provenance": {
+            "source": session.source_kind,
+            "kind": session.invocation_kind,
+            "agent": session.agent_name,
+            "playbook": session.playbook_name,
+            "show": session.show_topic,
+            "play": session.show_play_name,
+            "parent": session.parent_session_id,
+        },
     }
 
 
@@ -250,7 +251,7 @@ class SessionFull(SessionRow):
         summary = detail.summary
         session = summary.session
         return cls(
-            **_row(summary, tool_errors=sum(errors.times for errors in detail.tool_errors)),
+            **row_fields(summary, tool_errors=sum(errors.times for errors in detail.tool_errors)),
             user=session.user,
             exit_code=session.exit_code,
             ended_by=session.end_actor,

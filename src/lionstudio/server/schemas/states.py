@@ -1,6 +1,6 @@
 """How a thing is doing, and why: the same for runs, plays, shows and teams (D4)."""
 
-from typing import Self
+from typing import Any, Self
 
 from pydantic import BaseModel
 
@@ -42,12 +42,20 @@ class StateOut(BaseModel):
 
     @classmethod
     def of(cls, state: NormalizedState) -> Self:
-        return cls(
-            lifecycle=state.lifecycle,
-            outcome=state.outcome,
-            health=state.health,
-            delivery=state.delivery,
-            severity=state.severity,
-            tone=state.tone,
-            reasons=[ReasonOut.of(reason) for reason in state.reasons],
-        )
+        return cls(**state_fields(state))
+
+
+def state_fields(state: NormalizedState) -> dict[str, Any]:
+    """The fields of a state as plain values."""
+    return {
+        "lifecycle": state.lifecycle,
+        "outcome": state.outcome,
+        "health": state.health,
+        "delivery": state.delivery,
+        "severity": state.severity,
+        "tone": state.tone,
+        "reasons": [
+            {"code": one.code, "sentence": one.sentence, "evidence": [ref._asdict() for ref in one.evidence]}
+            for one in state.reasons
+        ],
+    }
