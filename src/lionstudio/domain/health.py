@@ -157,7 +157,10 @@ def quiet_seconds(session: Session, *, now: float) -> float:
 
 def last_activity_at(session: Session) -> float:
     """When a run was last heard from; a run that never spoke counts from when its row last changed (R144)."""
-    times = (session.last_message_at, session.updated_at, session.started_at)
+    # Asked several times for each row of a list, so the common case comes first and nothing is built.
+    if session.last_message_at is not None:
+        return session.last_message_at
+    times = (session.updated_at, session.started_at)
     return next((at for at in times if at is not None), session.created_at)
 
 
