@@ -1,0 +1,41 @@
+// Lengths and moments as people read them: 8s, 3m 12s, 47m, 9h 14m, 2d; 14:52.
+
+const MINUTE = 60
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+/** A length of time. Below ten minutes the seconds matter, below two days the minutes do. */
+export function formatDuration(seconds: number): string {
+  const whole = Math.max(0, Math.round(seconds))
+  if (whole < MINUTE) return `${whole}s`
+  if (whole < 10 * MINUTE) return join(whole, MINUTE, 'm', 1, 's')
+  if (whole < HOUR) return `${Math.floor(whole / MINUTE)}m`
+  if (whole < 2 * DAY) return join(whole, HOUR, 'h', MINUTE, 'm')
+  return `${Math.floor(whole / DAY)}d`
+}
+
+/** The largest unit alone, for places where space is short. */
+export function formatBrief(seconds: number): string {
+  return formatDuration(seconds).split(' ')[0] ?? ''
+}
+
+function join(whole: number, unit: number, name: string, smaller: number, smallerName: string): string {
+  const rest = Math.floor((whole % unit) / smaller)
+  const main = `${Math.floor(whole / unit)}${name}`
+  return rest === 0 ? main : `${main} ${String(rest).padStart(2, '0')}${smallerName}`
+}
+
+const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
+const clockWithSeconds = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' })
+const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
+const whole = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })
+
+/** A moment: the time of today, the day of any other. */
+export function formatMoment(at: number, now: number): string {
+  const date = new Date(at * 1000)
+  const isToday = date.toDateString() === new Date(now * 1000).toDateString()
+  return isToday ? clock.format(date) : day.format(date)
+}
+
+export const formatClock = (at: number): string => clockWithSeconds.format(new Date(at * 1000))
+export const formatWhole = (at: number): string => whole.format(new Date(at * 1000))

@@ -1,0 +1,19 @@
+import { useQuery } from '@tanstack/react-query'
+import { createFileRoute } from '@tanstack/react-router'
+import { statsQuery } from '@/api/dashboard'
+import { Shell } from '@/features/shell/Shell'
+import { Skeleton } from '@/ui/states'
+import { Trouble } from '@/vocabulary/Trouble'
+
+export const Route = createFileRoute('/')({ component: DashboardPage })
+
+function DashboardPage() {
+  const stats = useQuery(statsQuery)
+  return (
+    <Shell crumbs={<span className="medium text-text">Dashboard</span>}>
+      {stats.isPending ? <Skeleton /> : null}
+      {stats.error ? <Trouble error={stats.error} retry={() => void stats.refetch()} /> : null}
+      {stats.data ? <pre className="mono">{JSON.stringify(stats.data.attention, null, 1)}</pre> : null}
+    </Shell>
+  )
+}

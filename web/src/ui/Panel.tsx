@@ -1,0 +1,36 @@
+import type { ReactNode } from 'react'
+
+type Props = {
+  title?: ReactNode
+  count?: ReactNode
+  more?: ReactNode
+  children: ReactNode
+  className?: string
+  id?: string
+}
+
+/** A box with a line around it, and a head that says what it holds. */
+export function Panel({ title, count, more, children, className = '', id }: Props) {
+  return (
+    <section id={id} className={`min-w-0 rounded-panel border border-line bg-surface ${className}`}>
+      {title === undefined ? null : (
+        <div className="flex min-h-11 items-center gap-2 border-b border-line pr-3 pl-4">
+          <h2 className="strong">{title}</h2>
+          {count === undefined ? null : <Count>{count}</Count>}
+          {more === undefined ? null : (
+            <div className="ml-auto flex items-center gap-1 text-12 text-text-3">{more}</div>
+          )}
+        </div>
+      )}
+      {children}
+    </section>
+  )
+}
+
+export function Count({ children }: { children: ReactNode }) {
+  return (
+    <span className="inline-flex h-[18px] items-center rounded-chip bg-active px-1.5 text-11 medium text-text-2">
+      {children}
+    </span>
+  )
+}

@@ -1,0 +1,30 @@
+import { render, screen } from '@testing-library/react'
+import { expect, test } from 'vitest'
+import type { Schema } from '@/api/client'
+import { Chain } from './Chain'
+
+const state: Schema['StateOut'] = {
+  lifecycle: 'running',
+  outcome: 'none',
+  health: 'process_dead',
+  delivery: 'not_expected',
+  severity: 'critical',
+  tone: 'danger',
+  reasons: [],
+}
+
+test('a state is one sentence of words, with the stored word for those who ask', () => {
+  const { container } = render(
+    <Chain words={['Running', 'quiet 9h', 'process gone', '42 messages']} state={state} raw="running" />,
+  )
+  expect(container).toHaveTextContent('Running · quiet 9h · process gone')
+  expect(container).not.toHaveTextContent('42 messages')
+  expect(screen.getByTitle('status running')).toHaveClass('t-stale')
+})
+
+test('the page of a run shows all of it', () => {
+  const { container } = render(
+    <Chain words={['Running', 'quiet 9h', 'process gone', '42 messages']} state={state} size="page" />,
+  )
+  expect(container).toHaveTextContent('42 messages')
+})

@@ -1,0 +1,40 @@
+import type { Schema } from '@/api/client'
+import { Icon } from '@/ui/Icon'
+import { lookOf } from './looks'
+
+const PARTS_IN_LISTS = 3
+
+type Props = {
+  words: readonly string[]
+  state: Schema['StateOut']
+  /** The stored word, for those who want to know it exactly. */
+  raw?: string | null
+  size?: 'list' | 'page'
+}
+
+/** The state of a thing as one sentence of words: Running · quiet 9h · process gone. There is never a second badge. */
+export function Chain({ words, state, raw, size = 'list' }: Props) {
+  const look = lookOf(state)
+  const [first, ...facts] = size === 'list' ? words.slice(0, PARTS_IN_LISTS) : words
+  const large = size === 'page'
+  const shape = large ? 'h-[26px] gap-[7px] text-13' : 'h-5 gap-[5px] text-12'
+  const fill = look.quiet
+    ? 'text-text-2'
+    : `bg-tone-soft text-tone-fg ${large ? 'pr-[11px] pl-2' : 'pr-2 pl-[5px]'}`
+  return (
+    <span
+      className={`t-${look.tone} inline-flex max-w-full min-w-0 items-center rounded-full whitespace-nowrap ${shape} ${fill}`}
+      title={raw === undefined ? undefined : `status ${raw ?? 'legacy'}`}
+    >
+      <Icon
+        name={look.icon}
+        size={large ? 16 : 14}
+        className={`text-tone ${large && look.icon === 'running' ? 'animate-turn' : ''}`}
+      />
+      <span className="cut">
+        <b className={look.quiet ? 'medium text-text' : 'strong'}>{first}</b>
+        {facts.map((fact) => ` · ${fact}`).join('')}
+      </span>
+    </span>
+  )
+}

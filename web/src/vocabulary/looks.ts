@@ -1,0 +1,89 @@
+// How each word looks: its tone, its icon, and whether it is filled. A new word does not compile until it has a look.
+
+import type { Schema } from '@/api/client'
+import type { IconName } from '@/ui/Icon'
+
+export type Tone = 'success' | 'info' | 'warning' | 'stale' | 'danger' | 'review' | 'idle' | 'neutral'
+
+type Look = { tone: Tone; icon: IconName; quiet: boolean }
+type State = Schema['StateOut']
+
+const look = (tone: Tone, icon: IconName, quiet = false): Look => ({ tone, icon, quiet })
+
+// Calm by default: fills are for what runs, waits or went wrong.
+const OUTCOME_LOOKS: Record<State['outcome'], Look> = {
+  none: look('info', 'running'),
+  completed: look('success', 'completed', true),
+  merged: look('success', 'completed', true),
+  failed: look('danger', 'failed'),
+  timed_out: look('warning', 'timed_out'),
+  aborted: look('neutral', 'aborted', true),
+  cancelled: look('neutral', 'cancelled', true),
+  gate_failed: look('warning', 'gate'),
+  escalated: look('review', 'escalated'),
+  skipped: look('neutral', 'cancelled', true),
+}
+const HEALTH_LOOKS: Record<State['health'], Look | null> = {
+  ok: null,
+  running: null,
+  idle: look('idle', 'idle', true),
+  degraded: look('danger', 'zombie'),
+  stalled: look('warning', 'warning'),
+  orphaned: look('review', 'orphaned'),
+  process_dead: look('stale', 'process_dead'),
+}
+const LIFECYCLE_LOOKS: Record<State['lifecycle'], Look | null> = {
+  pending: look('neutral', 'clock', true),
+  running: null,
+  awaiting_gate: look('info', 'gate'),
+  blocked: look('review', 'blocked'),
+  ended: null,
+  archived: look('neutral', 'file', true),
+  legacy: look('neutral', 'legacy', true),
+}
+
+/** The look of a state. Health speaks first, because it is what an operator can act on. */
+export function lookOf(state: State): Look {
+  return HEALTH_LOOKS[state.health] ?? LIFECYCLE_LOOKS[state.lifecycle] ?? OUTCOME_LOOKS[state.outcome]
+}
+
+export const HEALTH_TONES: Record<Schema['Health'], Tone> = {
+  healthy: 'info',
+  idle: 'idle',
+  unresponsive: 'warning',
+  stale: 'stale',
+  orphaned: 'review',
+  zombie: 'danger',
+}
+export const HEALTH_WORDS: Record<Schema['Health'], string> = {
+  healthy: 'Healthy',
+  idle: 'Idle',
+  unresponsive: 'Unresponsive',
+  stale: 'Stale',
+  orphaned: 'Orphaned',
+  zombie: 'Zombie',
+}
+export const STATUS_WORDS: Record<Schema['SessionStatus'], string> = {
+  running: 'Running',
+  completed: 'Completed',
+  failed: 'Failed',
+  timed_out: 'Timed out',
+  aborted: 'Aborted',
+  cancelled: 'Cancelled',
+}
+export const STATUS_TONES: Record<Schema['SessionStatus'], Tone> = {
+  running: 'info',
+  completed: 'success',
+  failed: 'danger',
+  timed_out: 'warning',
+  aborted: 'neutral',
+  cancelled: 'neutral',
+}
+export const KIND_WORDS: Record<Schema['InvocationKind'], string> = {
+  agent: 'agent',
+  play: 'play',
+  flow: 'flow',
+  fanout: 'fanout',
+  'show-play': 'show-play',
+  command: 'command',
+}
