@@ -255,4 +255,5 @@ def _add_session(tx: Tx, session: Session, added: Sequence[MessageDraft]) -> Non
     progressions.add_head(tx, session.progression_id, created_at=session.created_at)
     parent = known_session(tx, session.parent_session_id)
     session = with_fitting_names(session)
-    sessions.insert(tx, with_bookmarks(session, added)._replace(parent_session_id=parent))
+    if not sessions.insert(tx, with_bookmarks(session, added)._replace(parent_session_id=parent)):
+        raise AlreadyExists(f"Somebody else stored the run {session.id!r} at the same time.", hint="Import it again.")
