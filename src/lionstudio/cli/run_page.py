@@ -6,7 +6,7 @@ from typing import Any
 
 from lionstudio.cli.command import Call
 from lionstudio.cli.output import Cell, Column, one_line
-from lionstudio.cli.run_rows import activity_object, activity_text, chain_words, moment, row_object, took
+from lionstudio.cli.run_rows import activity_object, activity_text, chain_words, moment, took
 from lionstudio.domain.activity import Activity, ActivityKind
 from lionstudio.domain.chain import state_chain
 from lionstudio.domain.conversation import Branch
@@ -15,6 +15,7 @@ from lionstudio.domain.reasons import EvidenceKind, EvidenceRef
 from lionstudio.domain.session import Session
 from lionstudio.domain.usage import Usage
 from lionstudio.services.branches import history_length
+from lionstudio.services.run_values import row_values
 from lionstudio.services.runs import SessionDetail, SessionSummary
 
 Facts = Iterator[tuple[str, str | Cell]]
@@ -168,7 +169,7 @@ def detail_object(detail: SessionDetail) -> dict[str, Any]:
     session = detail.summary.session
     more = ("exit_code", "end_actor", "end_reason", "messages_lost", "artifacts_path", "user", "node_metadata")
     return {
-        **row_object(detail.summary),
+        **row_values(detail.summary),
         **{name: getattr(session, name) for name in more},
         "chain": list(state_chain(session, detail.summary.verdict, tool_errors=_count_errors(detail))),
         "idle_seconds": detail.summary.verdict.idle_seconds,

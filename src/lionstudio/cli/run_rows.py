@@ -10,9 +10,7 @@ from lionstudio.domain.activity import Activity, ActivityKind
 from lionstudio.domain.chain import CHAIN_PARTS_IN_LISTS, state_chain
 from lionstudio.domain.health import HealthVerdict
 from lionstudio.domain.labels import KIND_LABELS, format_duration, short_id
-from lionstudio.domain.reasons import Reason
 from lionstudio.domain.session import Session, SessionStatus
-from lionstudio.domain.state import NormalizedState
 from lionstudio.services.runs import SessionSummary
 
 COLUMNS = (
@@ -57,58 +55,6 @@ def shown_ids(ids: Sequence[str], *, whole: bool) -> list[str]:
     while len({id[:length] for id in ids}) < len(set(ids)):
         length += 1
     return list(ids) if whole else [id[:length] for id in ids]
-
-
-def row_object(summary: SessionSummary) -> dict[str, Any]:
-    """One run for programs."""
-    session = summary.session
-    return {
-        "id": session.id,
-        "name": session.name,
-        "display_name": summary.display_name,
-        "status": session.status,
-        "effective_health": summary.verdict.health,
-        "state": state_object(summary.state),
-        "activity": activity_object(summary.activity),
-        "created_at": session.created_at,
-        "updated_at": session.updated_at,
-        "started_at": session.started_at,
-        "ended_at": session.ended_at,
-        "last_message_at": session.last_message_at,
-        "message_count": session.message_count,
-        "branch_count": session.branch_count,
-        "duration_ms": session.duration_ms,
-        "usage": summary.usage._asdict(),
-        "provenance": {
-            "source": session.source_kind,
-            "kind": session.invocation_kind,
-            "agent": session.agent_name,
-            "playbook": session.playbook_name,
-            "show": session.show_topic,
-            "play": session.show_play_name,
-            "parent": session.parent_session_id,
-        },
-    }
-
-
-def state_object(state: NormalizedState) -> dict[str, Any]:
-    return {
-        "lifecycle": state.lifecycle,
-        "outcome": state.outcome,
-        "health": state.health,
-        "delivery": state.delivery,
-        "severity": state.severity,
-        "tone": state.tone,
-        "reasons": [reason_object(reason) for reason in state.reasons],
-    }
-
-
-def reason_object(reason: Reason) -> dict[str, Any]:
-    return {
-        "code": reason.code,
-        "sentence": reason.sentence,
-        "evidence": [ref._asdict() for ref in reason.evidence],
-    }
 
 
 def activity_object(activity: Activity | None) -> dict[str, Any] | None:

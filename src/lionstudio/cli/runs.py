@@ -20,14 +20,15 @@ FILTERS = (*WORD_FILTERS, "since")
 
 def ls(call: Call) -> None:
     """List runs: those that run first, then the newest."""
-    from lionstudio.cli.run_rows import COLUMNS, list_rows, row_object
+    from lionstudio.cli.run_rows import COLUMNS, list_rows
+    from lionstudio.services.run_values import row_values
 
     require_count("--limit", call.args.limit)
     wanted = _read_filter(call)
     found, cursor = _list(call, wanted)
     if call.out.as_json:
         for summary in found:
-            call.out.json(row_object(summary))
+            call.out.json(row_values(summary))
         if cursor is not None:
             call.out.json({"next_cursor": cursor})
         return

@@ -30,11 +30,12 @@ from lionstudio.server.schemas.recording import (
     SessionIn,
     Started,
 )
-from lionstudio.server.schemas.runs import BranchOut, SessionFull, SessionRow, Transition, row_fields
+from lionstudio.server.schemas.runs import BranchOut, SessionFull, SessionRow, Transition
 from lionstudio.server.threads import STREAMS
 from lionstudio.services import branches, messages, runs, sessions
 from lionstudio.services.context import Context
 from lionstudio.services.message_pages import read_branch_page, read_session_page
+from lionstudio.services.run_values import row_values
 from lionstudio.services.session_list import list_sessions as list_page
 from lionstudio.services.session_stream import SessionStream, StreamPage, parse_cursor
 
@@ -74,7 +75,7 @@ def list_sessions(
     """Runs, those that run first, then the newest."""
     wanted = SessionFilter(status, kind, source, health, agent, playbook, show, since, search, view)
     page = list_page(ctx, wanted, sort=sort, cursor=cursor, limit=limit)
-    items = [row_fields(summary) for summary in runs.summarise(ctx, page.items)]
+    items = [row_values(summary) for summary in runs.summarise(ctx, page.items)]
     return answer({"items": items, "next_cursor": page.next_cursor})
 
 

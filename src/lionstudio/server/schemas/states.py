@@ -1,11 +1,12 @@
 """How a thing is doing, and why: the same for runs, plays, shows and teams (D4)."""
 
-from typing import Any, Self
+from typing import Self
 
 from pydantic import BaseModel
 
 from lionstudio.domain.reasons import EvidenceKind, Reason
 from lionstudio.domain.state import Delivery, Lifecycle, NormalizedState, Outcome, Severity, StateHealth, Tone
+from lionstudio.services.run_values import state_values
 
 
 class EvidenceRefOut(BaseModel):
@@ -42,20 +43,4 @@ class StateOut(BaseModel):
 
     @classmethod
     def of(cls, state: NormalizedState) -> Self:
-        return cls(**state_fields(state))
-
-
-def state_fields(state: NormalizedState) -> dict[str, Any]:
-    """The fields of a state as plain values."""
-    return {
-        "lifecycle": state.lifecycle,
-        "outcome": state.outcome,
-        "health": state.health,
-        "delivery": state.delivery,
-        "severity": state.severity,
-        "tone": state.tone,
-        "reasons": [
-            {"code": one.code, "sentence": one.sentence, "evidence": [ref._asdict() for ref in one.evidence]}
-            for one in state.reasons
-        ],
-    }
+        return cls(**state_values(state))
