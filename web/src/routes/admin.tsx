@@ -1,13 +1,13 @@
 import { createFileRoute } from '@tanstack/react-router'
-import { Shell } from '@/features/shell/Shell'
+import { Page } from '@/features/shell/Page'
 import { EmptyState } from '@/ui/states'
 
 export const Route = createFileRoute('/admin')({ component: AdminPage })
 
 function AdminPage() {
   return (
-    <Shell crumbs={<span className="medium text-text">Admin</span>}>
+    <Page title="Admin">
       <EmptyState title="This page is being built." />
-    </Shell>
+    </Page>
   )
 }

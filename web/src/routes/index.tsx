@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import { statsQuery } from '@/api/dashboard'
-import { Shell } from '@/features/shell/Shell'
+import { Page } from '@/features/shell/Page'
 import { Skeleton } from '@/ui/states'
 import { Trouble } from '@/vocabulary/Trouble'
 
@@ -10,10 +10,10 @@ export const Route = createFileRoute('/')({ component: DashboardPage })
 function DashboardPage() {
   const stats = useQuery(statsQuery)
   return (
-    <Shell crumbs={<span className="medium text-text">Dashboard</span>}>
+    <Page title="Dashboard">
       {stats.isPending ? <Skeleton /> : null}
       {stats.error ? <Trouble error={stats.error} retry={() => void stats.refetch()} /> : null}
       {stats.data ? <pre className="mono">{JSON.stringify(stats.data.attention, null, 1)}</pre> : null}
-    </Shell>
+    </Page>
   )
 }

@@ -1,13 +1,13 @@
 import { createFileRoute } from '@tanstack/react-router'
-import { Shell } from '@/features/shell/Shell'
+import { Page } from '@/features/shell/Page'
 import { EmptyState } from '@/ui/states'
 
 export const Route = createFileRoute('/shows')({ component: ShowsPage })
 
 function ShowsPage() {
   return (
-    <Shell crumbs={<span className="medium text-text">Shows</span>}>
+    <Page title="Shows">
       <EmptyState title="This page is being built." />
-    </Shell>
+    </Page>
   )
 }

@@ -1,13 +1,13 @@
 import { createFileRoute } from '@tanstack/react-router'
-import { Shell } from '@/features/shell/Shell'
+import { Page } from '@/features/shell/Page'
 import { EmptyState } from '@/ui/states'
 
 export const Route = createFileRoute('/teams')({ component: TeamsPage })
 
 function TeamsPage() {
   return (
-    <Shell crumbs={<span className="medium text-text">Teams</span>}>
+    <Page title="Teams">
       <EmptyState title="This page is being built." />
-    </Shell>
+    </Page>
   )
 }

@@ -6,6 +6,7 @@ import { useTheme } from '@/lib/theme'
 import { formatDuration } from '@/lib/time'
 import { IconButton } from '@/ui/Button'
 import { Icon, type IconName } from '@/ui/Icon'
+import { CrumbPlace } from './Page'
 
 const PAGES = [
   { to: '/', label: 'Dashboard', icon: 'dashboard' },
@@ -15,15 +16,11 @@ const PAGES = [
   { to: '/admin', label: 'Admin', icon: 'admin' },
 ] as const satisfies readonly { to: string; label: string; icon: IconName }[]
 
-type Props = {
-  crumbs: ReactNode
-  counts?: Partial<Record<string, number>>
-  place?: string
-  children: ReactNode
-}
+type Props = { counts?: Partial<Record<string, number>>; place?: string; children: ReactNode }
 
 /** The frame around every page: where one can go, where one is, and whether the line is up. */
-export function Shell({ crumbs, counts = {}, place, children }: Props) {
+export function Shell({ counts = {}, place, children }: Props) {
+  const [crumbs, setCrumbs] = useState<HTMLElement | null>(null)
   const [isRail, setRail] = useState(() => localStorage.getItem('sidebar') === 'rail')
   const [theme, switchTheme] = useTheme()
   const toggle = () => {
@@ -73,11 +70,10 @@ export function Shell({ crumbs, counts = {}, place, children }: Props) {
       <div className="flex min-w-0 flex-col border-l border-line bg-canvas">
         <header className="sticky top-0 z-20 flex h-12 items-center gap-3 border-b border-line bg-canvas pr-4 pl-6">
           <nav
+            ref={setCrumbs}
             aria-label="Breadcrumb"
             className="flex min-w-0 items-center gap-1.5 whitespace-nowrap text-text-3"
-          >
-            {crumbs}
-          </nav>
+          />
           <div className="ml-auto flex items-center gap-2">
             <ConnectionMark />
             <IconButton title="Switch theme  T" onClick={switchTheme}>
@@ -86,7 +82,7 @@ export function Shell({ crumbs, counts = {}, place, children }: Props) {
           </div>
         </header>
         <main className="mx-auto grid w-full max-w-[1680px] flex-1 content-start gap-4 px-4 pt-5 pb-10 wide:px-6">
-          {children}
+          <CrumbPlace value={crumbs}>{children}</CrumbPlace>
         </main>
       </div>
     </div>

@@ -3,7 +3,7 @@ import { createFileRoute, useNavigate } from '@tanstack/react-router'
 import { type RunFilter, runsQuery } from '@/api/runs'
 import { RunFilters } from '@/features/runs/RunFilters'
 import { RunTable } from '@/features/runs/RunTable'
-import { Shell } from '@/features/shell/Shell'
+import { Page } from '@/features/shell/Page'
 import { Panel } from '@/ui/Panel'
 import { Command, EmptyState, Skeleton } from '@/ui/states'
 import { Trouble } from '@/vocabulary/Trouble'
@@ -36,7 +36,7 @@ function RunsPage() {
   const runs = list.data?.pages.flatMap((page) => page.items) ?? []
   const isFiltered = Object.values(filter).some((value) => value !== undefined)
   return (
-    <Shell crumbs={<span className="medium text-text">Runs</span>}>
+    <Page title="Runs">
       <h1 className="text-20 strong">Runs</h1>
       <RunFilters filter={filter} onChange={(next) => void navigate({ search: next, replace: true })} />
       <Panel className="overflow-hidden">
@@ -52,7 +52,7 @@ function RunsPage() {
           />
         ) : null}
       </Panel>
-    </Shell>
+    </Page>
   )
 }
 

@@ -1,0 +1,25 @@
+import { useEffect, useState } from 'react'
+import { IconButton } from './Button'
+import { Icon } from './Icon'
+
+const SHOWN_FOR = 1500 // ms
+
+/** Puts a text on the clipboard and says so for a moment. */
+export function useCopy(): [copied: boolean, copy: (text: string) => void] {
+  const [copied, setCopied] = useState(false)
+  useEffect(() => {
+    if (!copied) return
+    const timer = setTimeout(() => setCopied(false), SHOWN_FOR)
+    return () => clearTimeout(timer)
+  }, [copied])
+  return [copied, (text) => void navigator.clipboard.writeText(text).then(() => setCopied(true))]
+}
+
+export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
+  const [copied, copy] = useCopy()
+  return (
+    <IconButton title={copied ? 'Copied' : label} className="size-6" onClick={() => copy(text)}>
+      <Icon name={copied ? 'check' : 'copy'} size={12} />
+    </IconButton>
+  )
+}
