@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 TEXTS = ("db", "shows_root", "worktrees_root", "synchronous", "teams")  # what config.toml may say
+PAGES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "web")  # where the build puts the pages of the studio
 URL_SCHEMES = ("postgresql://", "postgres://")
 SYNCHRONOUS = ("NORMAL", "FULL")  # NORMAL survives any process kill, FULL also a power loss
 TEAMS = ("files", "database")  # the primary store of teams: files that lionagi shares, or the database only
@@ -29,6 +30,7 @@ class Settings:
         db_is_default: bool,
         shows_folder: str,
         worktrees_folder: str,
+        web_folder: str = PAGES,
         synchronous: str = "NORMAL",
         teams: str = "files",
         token: str | None = None,
@@ -38,6 +40,7 @@ class Settings:
         self.db_is_default = db_is_default
         self.shows_folder = shows_folder
         self.worktrees_folder = worktrees_folder
+        self.web_folder = web_folder
         self.synchronous = synchronous
         self.teams = teams
         self.token = token
@@ -90,6 +93,7 @@ def load_settings(environ: Mapping[str, str] | None = None, *, db: str | os.Path
         db_is_default=not chosen,
         shows_folder=shows or os.path.join(user_home, "khive-work", "shows"),
         worktrees_folder=worktrees or os.path.join(user_home, "khive-work", "worktrees"),
+        web_folder=_folder(environ.get("LIONSTUDIO_WEB"), user_home) or PAGES,
         synchronous=synchronous,
         teams=teams,
         token=environ.get("LIONAGI_TOKEN") or None,

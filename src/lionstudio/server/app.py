@@ -11,10 +11,10 @@ from fastapi.routing import APIRoute
 from lionstudio.server import errors
 from lionstudio.server.guard import Door, Guard
 from lionstudio.server.guesses import Guesses
+from lionstudio.server.pages import Pages
 from lionstudio.server.routes import (
     admin,
     dashboard,
-    home,
     inbox,
     interventions,
     login,
@@ -70,8 +70,8 @@ def create_app(settings: Settings, door: Door | None = None, *, now: Callable[[]
     errors.install(app)
     for router in ROUTERS:
         app.include_router(router, prefix="/api")
-    app.include_router(home.router)
     app.include_router(login.make_router(door, guesses))
+    app.router.default = Pages(settings.web_folder, app.router.default)  # after every route, so that none is hidden
     app.add_middleware(Guard, door=door, guesses=guesses)
     return app
 

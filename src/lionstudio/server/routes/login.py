@@ -4,27 +4,19 @@ from html import escape
 from urllib.parse import parse_qs
 
 from fastapi import APIRouter, Request
-from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from fastapi.responses import RedirectResponse, Response
 
 from lionstudio.server.guard import COOKIE, Door, client_of
 from lionstudio.server.guesses import Guesses
+from lionstudio.server.plain_page import plain_page
 
 FORM_LIMIT = 4_096
 
-PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>Lion Studio</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<style>
-  :root {{ color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif }}
-  body {{ display: grid; place-items: center; min-height: 90vh; margin: 0 }}
-  form {{ display: grid; gap: .75rem; width: min(22rem, 90vw) }}
-  input, button {{ font: inherit; padding: .5rem .75rem }}
-  p {{ margin: 0 }}
-</style></head><body><form method="post" action="/login">
+FORM = """<form method="post" action="/login">
 <h1>Lion Studio</h1><p>{sentence}</p>
 <label for="token">Token</label>
 <input id="token" name="token" type="password" autocomplete="current-password" required autofocus>
-<button>Open the studio</button></form></body></html>"""
+<button>Open the studio</button></form>"""
 ASK = "The token was chosen when this server was started."
 
 
@@ -56,5 +48,5 @@ def _token_in(body: bytes) -> str:
     return fields.get("token", [""])[0]
 
 
-def _page(sentence: str, status: int = 200) -> HTMLResponse:
-    return HTMLResponse(PAGE.format(sentence=escape(sentence)), status)
+def _page(sentence: str, status: int = 200) -> Response:
+    return plain_page(FORM.format(sentence=escape(sentence)), status)
