@@ -60,7 +60,7 @@ def test_every_other_vocabulary_has_a_label_for_each_word():
         ("running", None, ("running", None, None)),
         ("running_complete", None, ("awaiting gate", None, None)),
         ("gated", True, ("completed", "passed", "local")),
-        ("gated", None, ("awaiting gate", None, None)),
+        ("gated", None, ("awaiting gate", None, "needs you")),
         ("gate_failed", False, ("failed", "gate failed", None)),
         ("redoing", False, ("running", "redo", None)),
         ("merged", True, ("completed", "passed", "merged")),
@@ -74,6 +74,10 @@ def test_every_other_vocabulary_has_a_label_for_each_word():
 )
 def test_a_plays_state_cell(status, gate_passed, badges):
     assert play_badges(make_play(status, gate_passed=gate_passed)) == PlayBadges(*badges)
+
+
+def test_a_play_whose_show_ended_before_it_began_is_skipped_not_pending():
+    assert play_badges(make_play("pending"), is_skipped=True) == PlayBadges("skipped")
 
 
 @pytest.mark.parametrize("status", PlayStatus)

@@ -55,6 +55,17 @@ class TestList:
         assert (row["state"]["lifecycle"], row["state"]["severity"]) == ("blocked", "critical")
         assert row["state"]["reasons"][0]["code"] == "show.blocked.play_escalated"
 
+    def test_a_play_carries_the_words_of_its_state_cell(self, client: TestClient, ctx: Context) -> None:
+        put_show(ctx)
+        put_play(ctx, "schema", status="merged", gate_passed=True)
+        put_play(ctx, "docs")
+        cells = {play["name"]: play["badges"] for play in client.get("/api/shows/ledger").json()["plays"]}
+        assert cells["schema"] == {"pill": "completed", "gate": "passed", "integration": "merged"}
+        assert cells["docs"] == {"pill": "pending", "gate": None, "integration": None}
+        put_show(ctx, status="completed")
+        after = {play["name"]: play["badges"]["pill"] for play in client.get("/api/shows/ledger").json()["plays"]}
+        assert after["docs"] == "skipped"
+
     def test_a_show_is_as_well_as_the_run_of_its_play(self, client: TestClient, ctx: Context, clock: Clock) -> None:
         start_run(ctx)
         put_show(ctx)

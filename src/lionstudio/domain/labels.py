@@ -1,7 +1,7 @@
 """What people read: labels for our words. Names for runs and lengths of time are in phrases.py, which loads less."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from lionstudio.domain.phrases import count_of as count_of  # noqa: PLC0414
 from lionstudio.domain.phrases import display_name as display_name  # noqa: PLC0414
@@ -69,12 +69,19 @@ LEGACY_EXPLANATION = (
 )
 
 
+PillWord = Literal[
+    "pending", "prepared", "running", "awaiting gate", "completed", "failed", "blocked", "aborted", "skipped"
+]
+GateWord = Literal["passed", "gate failed", "gate skipped", "redo"]
+IntegrationWord = Literal["merged", "local", "needs you"]
+
+
 class PlayBadges(NamedTuple):
     """A play's state cell: one filled pill, then outlined badges for its gate and its integration (R79, R82)."""
 
-    pill: str
-    gate: str | None = None
-    integration: str | None = None
+    pill: PillWord
+    gate: GateWord | None = None
+    integration: IntegrationWord | None = None
 
 
 _BADGES: Mapping[PlayStatus, PlayBadges] = {
@@ -82,7 +89,7 @@ _BADGES: Mapping[PlayStatus, PlayBadges] = {
     PlayStatus.PREPARED: PlayBadges("prepared"),
     PlayStatus.RUNNING: PlayBadges("running"),
     PlayStatus.RUNNING_COMPLETE: PlayBadges("awaiting gate"),
-    PlayStatus.GATED: PlayBadges("awaiting gate"),
+    PlayStatus.GATED: PlayBadges("awaiting gate", None, "needs you"),  # nobody but a person judges it now
     PlayStatus.GATE_FAILED: PlayBadges("failed", "gate failed"),
     PlayStatus.REDOING: PlayBadges("running", "redo"),
     PlayStatus.MERGED: PlayBadges("completed", "gate skipped", "merged"),
@@ -104,6 +111,8 @@ def status_label(status: SessionStatus | None) -> str:
     return LEGACY_LABEL if status is None else SESSION_LABELS[status]
 
 
-def play_badges(play: Play) -> PlayBadges:
-    """What a play's state cell shows."""
+def play_badges(play: Play, *, is_skipped: bool = False) -> PlayBadges:
+    """What a play's state cell shows; `is_skipped` when its show ended before it began."""
+    if is_skipped:
+        return PlayBadges("skipped")
     return _BADGES_BY_GATE.get((play.status, play.gate_passed), _BADGES[play.status])

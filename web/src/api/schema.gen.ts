@@ -937,6 +937,22 @@ export interface components {
             sessions: number;
         };
         /**
+         * BadgesOut
+         * @description The state of a play as one pill and up to two badges.
+         */
+        BadgesOut: {
+            /** Gate */
+            gate: ("passed" | "gate failed" | "gate skipped" | "redo") | null;
+            /** Integration */
+            integration: ("merged" | "local" | "needs you") | null;
+            /**
+             * Pill
+             * @description how far its work has come
+             * @enum {string}
+             */
+            pill: "pending" | "prepared" | "running" | "awaiting gate" | "completed" | "failed" | "blocked" | "aborted" | "skipped";
+        };
+        /**
          * Beaten
          * @description The sign of life was written down at this time.
          */
@@ -1924,6 +1940,7 @@ export interface components {
          * @description One play in full, with its files.
          */
         PlayFull: {
+            badges: components["schemas"]["BadgesOut"];
             /**
              * Chain
              * @description the state in words, most telling first
@@ -1988,6 +2005,7 @@ export interface components {
          * @description A play of one show, with what it is meant to do.
          */
         PlayInShow: {
+            badges: components["schemas"]["BadgesOut"];
             /**
              * Chain
              * @description the state in words, most telling first
@@ -2051,6 +2069,7 @@ export interface components {
          * @description A play as lists show it.
          */
         PlayRow: {
+            badges: components["schemas"]["BadgesOut"];
             /**
              * Chain
              * @description the state in words, most telling first

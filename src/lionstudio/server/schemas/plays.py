@@ -4,8 +4,10 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from lionstudio.domain.labels import GateWord, IntegrationWord, PillWord, play_badges
 from lionstudio.domain.show import Play, PlayStatus
 from lionstudio.domain.show_sync import Complaint
+from lionstudio.domain.state import Outcome
 from lionstudio.server.schemas.links import RunLink
 from lionstudio.server.schemas.runs import Transition
 from lionstudio.server.schemas.states import StateOut
@@ -53,6 +55,14 @@ class VerdictOut(BaseModel):
     feedback: str | None
 
 
+class BadgesOut(BaseModel):
+    """The state of a play as one pill and up to two badges."""
+
+    pill: PillWord = Field(description="how far its work has come")
+    gate: GateWord | None
+    integration: IntegrationWord | None
+
+
 class PlayRow(BaseModel):
     """A play as lists show it."""
 
@@ -69,6 +79,7 @@ class PlayRow(BaseModel):
     depends_on: list[str]
     chain: Chain
     state: StateOut
+    badges: BadgesOut
     created_at: float
     updated_at: float
 
@@ -79,6 +90,7 @@ class PlayRow(BaseModel):
 
 def _play(summary: PlaySummary) -> dict[str, Any]:
     play, run = summary.play, summary.run
+    badges = play_badges(play, is_skipped=summary.state.outcome is Outcome.SKIPPED)
     return {
         "topic": summary.topic,
         "name": play.name,
@@ -93,6 +105,7 @@ def _play(summary: PlaySummary) -> dict[str, Any]:
         "depends_on": list(play.depends_on),
         "chain": list(summary.chain),
         "state": StateOut.of(summary.state),
+        "badges": BadgesOut(**badges._asdict()),
         "created_at": play.created_at,
         "updated_at": play.updated_at,
     }
