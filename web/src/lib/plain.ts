@@ -1,0 +1,47 @@
+// What agents and files say is text, never an instruction to the page. React keeps markup from running; this keeps
+// characters from lying: an override of the direction can make `exe.fdp` read as `pdf.exe`, and an escape is invisible.
+
+// Characters that turn, hide or move what stands beside them, by the names that Unicode gives them.
+const NAMES: Record<string, string> = {
+  '\u061c': 'ALM',
+  '\u200b': 'ZWSP',
+  '\u200e': 'LRM',
+  '\u200f': 'RLM',
+  '\u202a': 'LRE',
+  '\u202b': 'RLE',
+  '\u202c': 'PDF',
+  '\u202d': 'LRO',
+  '\u202e': 'RLO',
+  '\u2060': 'WJ',
+  '\u2066': 'LRI',
+  '\u2067': 'RLI',
+  '\u2068': 'FSI',
+  '\u2069': 'PDI',
+  '\ufeff': 'BOM',
+}
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const UNSEEN =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/g
+const SPACES = /[\s\u2028\u2029]+/g
+
+const DELETE = 0x7f
+const PICTURES = 0x2400 // ␀, and a picture for each control character after it
+const PICTURE_OF_DELETE = '␡'
+
+function mark(character: string): string {
+  const name = NAMES[character]
+  if (name !== undefined) return `⟨${name}⟩`
+  const code = character.charCodeAt(0)
+  if (code < 0x20) return String.fromCharCode(PICTURES + code)
+  return code === DELETE ? PICTURE_OF_DELETE : `⟨${code.toString(16).toUpperCase()}⟩`
+}
+
+/** A text of several lines as it is, with a visible mark for every character that cannot be seen but does something. */
+export function plainText(text: string): string {
+  return text.replaceAll('\r\n', '\n').replace(UNSEEN, mark)
+}
+
+/** The same for a place of one line: a name, an id, a cell. */
+export function plainLine(text: string): string {
+  return plainText(text.replace(SPACES, ' ').trim())
+}
