@@ -168,7 +168,7 @@ def test_a_process_that_is_kept_from_us_is_not_called_gone(child, monkeypatch, r
     def open_refused(path: str, *_: object, **__: object) -> None:
         raise refusal(errno.EACCES, "kept from us", path)
 
-    monkeypatch.setattr("builtins.open", open_refused)
+    monkeypatch.setattr(os, "open", open_refused)
     with pytest.raises(machine.CannotLook):
         machine.look_at(child.pid)
 
@@ -179,6 +179,7 @@ def test_what_the_system_keeps_to_itself_is_none(monkeypatch):
         raise FileNotFoundError(errno.ENOENT, "no such thing", path)
 
     monkeypatch.setattr("builtins.open", refused)
+    monkeypatch.setattr(os, "open", refused)
     monkeypatch.setattr(os, "readlink", refused)
     place = machine.here()
     assert (place.boot_id, place.pid_namespace) == (None, None)

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from enum import StrEnum
 from fnmatch import fnmatchcase
+from functools import cache
 from typing import NamedTuple
 
 from lionstudio.domain.health import Health, HealthVerdict
@@ -136,6 +137,7 @@ class NormalizedState(NamedTuple):
         return tone_of(self.severity, self.outcome)
 
 
+@cache  # there are few combinations, and a list asks for each row
 def severity_of(lifecycle: Lifecycle, outcome: Outcome, health: StateHealth, delivery: Delivery) -> Severity:
     """How much a state matters: the worst of what its axes say."""
     # Files are promised for the end: while it works, a missing one is only not there yet.

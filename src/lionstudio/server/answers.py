@@ -6,30 +6,31 @@ from collections.abc import Callable, Collection, Coroutine
 from functools import wraps
 from typing import Any
 
-import pydantic_core
+import msgspec
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
+from pydantic_core import PydanticSerializationError
 
 from lionstudio.domain.json_text import to_json
 from lionstudio.server.threads import SLOW, WRITES, Lane
 
 TAG_BYTES = 12
 
+_encode = msgspec.json.Encoder().encode  # of plain values, in a tenth of the time that pydantic takes for them
+
 
 def answer(body: BaseModel | dict[str, Any], status: int = 200) -> Response:
     """A model, or its fields, as the body of an answer. It ends its line, for those who read it on a terminal."""
-    return Response(f"{json_of(body)}\n", status, media_type="application/json")
+    return Response(json_of(body) + b"\n", status, media_type="application/json")
 
 
-def json_of(body: BaseModel | dict[str, Any]) -> str:
+def json_of(body: BaseModel | dict[str, Any]) -> bytes:
     """A model, or its fields, as JSON. Text from agents may hold half a character, which only an escape can carry."""
     try:
-        if isinstance(body, BaseModel):
-            return body.model_dump_json()
-        return pydantic_core.to_json(body, inf_nan_mode="null").decode()
-    except pydantic_core.PydanticSerializationError:
-        return to_json(body.model_dump() if isinstance(body, BaseModel) else body)
+        return body.model_dump_json().encode() if isinstance(body, BaseModel) else _encode(body)
+    except (PydanticSerializationError, ValueError):
+        return to_json(body.model_dump() if isinstance(body, BaseModel) else body).encode()
 
 
 class Route(APIRoute):
