@@ -58,7 +58,7 @@ def test_the_cards_of_a_hand_built_day(client: TestClient, ctx: Context) -> None
     assert {name: stats[name] for name in ("running", "slow", "failed_24h", "needs_review", "stale", "legacy")} == {
         "running": 11, "slow": 2, "failed_24h": 5, "needs_review": 2, "stale": 2, "legacy": 3,
     }  # fmt: skip
-    assert stats["teams_active"] == 1
+    assert (stats["shows_active"], stats["teams_active"]) == (3, 1)
 
 
 def test_the_series_cover_a_day_and_add_up_to_the_cards(client: TestClient, ctx: Context) -> None:
@@ -84,7 +84,7 @@ def test_the_runs_that_ended_last_are_told_in_full(client: TestClient, ctx: Cont
 
 
 # Each number beside the list that it leads to.
-LISTS: list[tuple[tuple[str, ...], str, dict[str, str]]] = [
+LISTS: list[tuple[tuple[str, ...], str, dict[str, str | list[str]]]] = [
     (("running",), "/api/sessions", {"status": "running"}),
     (("slow",), "/api/sessions", {"view": "slow"}),
     (("failed_24h",), "/api/sessions", {"view": "failed_24h"}),
@@ -97,6 +97,8 @@ LISTS: list[tuple[tuple[str, ...], str, dict[str, str]]] = [
     (("attention", "by_signal", "blocked"), "/api/attention", {"signal": "blocked"}),
     (("executions", "invocations"), "/api/executions", {}),
     (("executions", "sessions"), "/api/sessions", {"status": "running"}),
+    (("executions", "plays"), "/api/plays", {"status": ["running", "redoing"]}),
+    (("shows_active",), "/api/shows", {"status": "active"}),
     (("outcomes_24h", "request_changes"), "/api/request-changes", {}),
     (("latency_24h", "over_60m"), "/api/sessions", {"view": "over_60m"}),
 ]

@@ -20,7 +20,7 @@ from lionstudio.services.dashboard import (
     list_executions,
     list_request_changes,
 )
-from lionstudio.services.show_list import page_plays
+from lionstudio.services.show_list import page_plays, page_shows
 from lionstudio.store.shows import PlayWithTopic
 from tests.factories import NOW, Clock
 from tests.services.dashboard_world import (
@@ -91,6 +91,7 @@ def assert_numbers_are_lengths_of_lists(ctx: Context) -> Stats:
     assert stats.executions.invocations == len(every_execution(ctx))
     assert stats.executions.plays == len(page_plays(ctx, ["running", "redoing"], limit=500).items)
     assert stats.outcomes.request_changes == len(every_refused(ctx))
+    assert stats.shows_active == len(page_shows(ctx, None, status="active", limit=500).items)
     assert stats.teams_active == len(teams.list_teams(ctx, status="active"))
     ended = every_session(ctx, view=View.ENDED_24H)
     assert sum(sum(hour.by_status.values()) for hour in stats.hours) == len(ended)
@@ -106,7 +107,7 @@ def test_every_number_is_the_length_of_its_list(ctx: Context) -> None:
     teams.put_team(ctx, "team-2", actor=WHO, name="gone", members=["ana"])
     teams.archive_team(ctx, "team-2", actor=WHO)
     stats = assert_numbers_are_lengths_of_lists(ctx)
-    assert stats.teams_active == 1
+    assert (stats.shows_active, stats.teams_active) == (3, 1)
     assert all(number(stats) > 0 for name, (number, _) in LISTS.items() if "unresponsive" not in name)
 
 

@@ -54,6 +54,7 @@ class Stats(NamedTuple):
     slow: int
     needs_review: int
     stale: int
+    shows_active: int
     teams_active: int
     legacy: int  # in no other number, but for runs whose play needs a review
     hours: tuple[HourNumbers, ...]
@@ -109,6 +110,7 @@ def get_stats(ctx: Context, *, recent: int = RECENT_SHOWN) -> Stats:
             slow=attention.by_signal[Signal.SLOW],
             needs_review=dashboard.count_view(tx, View.NEEDS_REVIEW, now=now),
             stale=attention.by_signal[Signal.STALE],
+            shows_active=dashboard.count_active_shows(tx),
             teams_active=dashboard.count_active_teams(tx),
             legacy=dashboard.count_view(tx, View.LEGACY, now=now),
             hours=derive_hours(ended, now=now),

@@ -128,3 +128,10 @@ COUNT_ACTIVE_TEAMS = "SELECT count(*) FROM teams WHERE status = 'active'"
 
 def count_active_teams(tx: Tx) -> int:
     return int(tx.value(COUNT_ACTIVE_TEAMS))
+
+
+COUNT_ACTIVE_SHOWS = "SELECT count(*) FROM shows WHERE status = 'active'"
+
+
+def count_active_shows(tx: Tx) -> int:
+    return int(tx.value(COUNT_ACTIVE_SHOWS))

@@ -3039,6 +3039,8 @@ export interface components {
             /** Last Message At */
             last_message_at: number | null;
             /** Member Count */
+            /** Shows Active */
+            shows_active: number;
             member_count: number;
             /**
              * Members

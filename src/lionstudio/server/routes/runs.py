@@ -161,14 +161,14 @@ def _read_page(stream: SessionStream) -> tuple[StreamPage, bytes]:
     """The next page, and its messages as they are sent: written in a thread, because they may be large."""
     page = stream.read()
     return page, b"".join(
-        event("message", f'{{"message":{json_of(MessageOut.of(one.message, one.branch_ids))}}}', one.cursor)
+        event("message", f'{{"message":{json_of(MessageOut.of(one.message, one.branch_ids)).decode()}}}', one.cursor)
         for one in page.items
     )
 
 
 def _state(ctx: Context, session_id: str) -> str:
     found = runs.summarise(ctx, [sessions.get_session(ctx, session_id)])
-    return f'{{"session":{json_of(SessionRow.of(found[0]))}}}'
+    return f'{{"session":{json_of(SessionRow.of(found[0])).decode()}}}'
 
 
 @router.post("", status_code=201, response_model=Started, responses={200: {"model": Started}})

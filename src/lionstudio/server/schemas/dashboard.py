@@ -133,6 +133,7 @@ class StatsOut(BaseModel):
     slow: int = Field(description="running for more than 60 minutes")
     needs_review: int = Field(description="runs whose play is gated, escalated or blocked")
     stale: int
+    shows_active: int
     teams_active: int
     legacy: int
     hours: list[HourOut] = Field(description="the last 24, oldest first")
@@ -153,6 +154,7 @@ class StatsOut(BaseModel):
             slow=stats.slow,
             needs_review=stats.needs_review,
             stale=stats.stale,
+            shows_active=stats.shows_active,
             teams_active=stats.teams_active,
             legacy=stats.legacy,
             hours=[HourOut.of(hour) for hour in stats.hours],
