@@ -11,12 +11,26 @@ type Props = {
   onHover?: boolean
   align?: 'start' | 'center' | 'end'
   width?: number
+  /** For those who open and close it themselves. */
+  open?: boolean
+  onOpenChange?: (open: boolean) => void
+  /** Whether the focus goes into it when it opens. A card that only explains leaves it where it is. */
+  takesFocus?: boolean
 }
 
 /** A small page above the page, with links and buttons of its own. Esc closes it and gives the focus back. */
-export function Popover({ trigger, label, children, onHover = false, align = 'start', width = 380 }: Props) {
+export function Popover({
+  trigger,
+  label,
+  children,
+  onHover = false,
+  align = 'start',
+  width = 380,
+  ...rest
+}: Props) {
+  const { open, onOpenChange, takesFocus = true } = rest
   return (
-    <Base.Root>
+    <Base.Root {...(open === undefined ? {} : { open })} onOpenChange={(next) => onOpenChange?.(next)}>
       <Base.Trigger
         render={trigger}
         openOnHover={onHover}
@@ -27,6 +41,7 @@ export function Popover({ trigger, label, children, onHover = false, align = 'st
         <Base.Positioner sideOffset={6} align={align} className="z-40">
           <Base.Popup
             aria-label={label}
+            initialFocus={takesFocus}
             className="max-w-[calc(100vw-32px)] rounded-panel border border-line-strong bg-raised shadow-2 outline-none"
             style={{ width }}
           >

@@ -1,21 +1,25 @@
 import type { Schema } from '@/api/client'
+import { plainLine } from '@/lib/plain'
 import { Icon } from '@/ui/Icon'
-import { lookOf } from './looks'
+import { type Look, lookOf, UNKNOWN_LOOK } from './looks'
 
 const PARTS_IN_LISTS = 3
 
 type Props = {
   words: readonly string[]
-  state: Schema['StateOut']
+  /** Null for what nobody brought in: only its files know it. */
+  state: Schema['StateOut'] | null
+  /** For a thing that has a look of its own, like a team. */
+  look?: Look
   /** The stored word, for those who want to know it exactly. */
   raw?: string | null
   size?: 'list' | 'page'
 }
 
 /** The state of a thing as one sentence of words: Running · quiet 9h · process gone. There is never a second badge. */
-export function Chain({ words, state, raw, size = 'list' }: Props) {
-  const look = lookOf(state)
-  const [first, ...facts] = size === 'list' ? words.slice(0, PARTS_IN_LISTS) : words
+export function Chain({ words, state, look: own, raw, size = 'list' }: Props) {
+  const look = own ?? (state === null ? UNKNOWN_LOOK : lookOf(state))
+  const [first, ...facts] = (size === 'list' ? words.slice(0, PARTS_IN_LISTS) : words).map(plainLine)
   const large = size === 'page'
   const shape = large ? 'h-[26px] gap-[7px] text-13' : 'h-5 gap-[5px] text-12'
   const fill = look.quiet

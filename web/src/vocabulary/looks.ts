@@ -5,7 +5,7 @@ import type { IconName } from '@/ui/Icon'
 
 export type Tone = 'success' | 'info' | 'warning' | 'stale' | 'danger' | 'review' | 'idle' | 'neutral'
 
-type Look = { tone: Tone; icon: IconName; quiet: boolean }
+export type Look = { tone: Tone; icon: IconName; quiet: boolean }
 type State = Schema['StateOut']
 
 const look = (tone: Tone, icon: IconName, quiet = false): Look => ({ tone, icon, quiet })
@@ -40,6 +40,12 @@ const LIFECYCLE_LOOKS: Record<State['lifecycle'], Look | null> = {
   ended: null,
   archived: look('neutral', 'file', true),
   legacy: look('neutral', 'legacy', true),
+}
+
+export const UNKNOWN_LOOK = look('neutral', 'legacy', true)
+export const TEAM_LOOKS: Record<Schema['TeamStatus'], Look> = {
+  active: look('success', 'pulse', true),
+  archived: look('neutral', 'file', true),
 }
 
 /** The look of a state. Health speaks first, because it is what an operator can act on. */

@@ -1,0 +1,140 @@
+import { expect, test } from 'vitest'
+import { factsOf, type Judged, rulingOf } from './evidence'
+
+const NOW = 1_000_000
+const HOUR = 3600
+
+function runOf(changes: Partial<Judged> = {}): Judged {
+  return {
+    status: 'running',
+    effective_health: 'stale',
+    state: {
+      lifecycle: 'running',
+      outcome: 'none',
+      health: 'process_dead',
+      delivery: 'not_expected',
+      severity: 'critical',
+      tone: 'danger',
+      reasons: [
+        {
+          code: 'run.health.process_dead',
+          sentence: 'The process ended and the run never said how.',
+          evidence: [],
+        },
+        { code: 'run.health.quiet', sentence: 'Nothing was heard for 9 hours.', evidence: [] },
+      ],
+    },
+    last_message_at: NOW - 9 * HOUR,
+    message_count: 42,
+    ended_at: null,
+    ended_by: null,
+    exit_code: null,
+    artifacts_path: '/tmp/run-1',
+    evidence: {
+      process: 'dead',
+      process_sentence: 'No process 9120 is there.',
+      heartbeat_at: null,
+      has_artifacts: null,
+      stale_locks: [],
+      temp_files: [],
+      observed_at: NOW,
+    },
+    processes: [
+      {
+        role: 'agent',
+        pid: 9120,
+        host: 'atlas-02',
+        state: 'dead',
+        sentence: 'Not found since 05:41.',
+        command: null,
+        heartbeat_at: null,
+      },
+    ],
+    ...changes,
+  }
+}
+
+test('the verdict is a sentence with the rule that decided', () => {
+  expect(rulingOf(runOf())).toEqual({
+    word: 'Stale',
+    sentence: 'the process ended and the run never said how.',
+    code: 'run.health.process_dead',
+  })
+})
+
+test('what nobody could look at is listed as unknown', () => {
+  const facts = factsOf(runOf(), NOW)
+  expect(facts.filter((fact) => fact.proof === 'unknown').map((fact) => fact.says)).toEqual([
+    'Heartbeat unknown',
+    'Files unknown',
+  ])
+})
+
+test('each fact says what proves it', () => {
+  const facts = factsOf(runOf(), NOW)
+  expect(facts[0]).toEqual({
+    proof: 'no',
+    says: 'Process 9120 on atlas-02 is gone',
+    because: 'Not found since 05:41.',
+  })
+  expect(facts.at(-1)).toEqual({
+    proof: 'plain',
+    says: 'Stored status is running',
+    because: 'no timer ends it',
+  })
+  expect(facts.find((fact) => fact.says === 'Last message 9h ago')?.because).toMatch(/^#42 at /)
+})
+
+test('a run without a process has one that is unknown', () => {
+  const [first] = factsOf(runOf({ processes: [] }), NOW)
+  expect(first?.proof).toBe('unknown')
+  expect(first?.says).toBe('Process unknown')
+})
+
+test('an ended run that left locks is a zombie, whatever it ended with', () => {
+  const before = runOf()
+  const run = runOf({
+    status: 'completed',
+    effective_health: 'zombie',
+    exit_code: 0,
+    state: {
+      ...before.state,
+      reasons: [
+        { code: 'run.completed.normal', sentence: 'The run ended by itself.', evidence: [] },
+        {
+          code: 'run.health.stale_locks',
+          sentence: 'The run has ended and left 2 stale locks behind.',
+          evidence: [],
+        },
+      ],
+    },
+    evidence: { ...before.evidence, stale_locks: ['/tmp/a/one.lock', '/tmp/a/two\u202e.lock'] },
+  })
+  expect(rulingOf(run).word).toBe('Zombie')
+  expect(rulingOf(run).code).toBe('run.health.stale_locks')
+  expect(factsOf(run, NOW)).toContainEqual({
+    proof: 'no',
+    says: '2 stale locks',
+    because: 'one.lock, two⟨RLO⟩.lock',
+  })
+})
+
+test('a run that ended says how', () => {
+  const before = runOf()
+  const run = runOf({
+    status: 'failed',
+    effective_health: 'healthy',
+    exit_code: 3,
+    ended_by: 'mira',
+    state: {
+      ...before.state,
+      reasons: [{ code: 'run.failed.exit_nonzero', sentence: 'It ended with exit 3.', evidence: [] }],
+    },
+  })
+  expect(rulingOf(run)).toEqual({
+    word: 'Failed',
+    sentence: 'it ended with exit 3.',
+    code: 'run.failed.exit_nonzero',
+  })
+  expect(factsOf(run, NOW).at(-1)?.because).toBe('ended by mira, exit 3')
+})
