@@ -63,9 +63,12 @@ def test_the_report_has_the_whole_shape_that_was_asked_for(client: TestClient, c
         "next_cursor": None,
     }
     (reason,) = item.pop("reasons")
+    state = item.pop("state")
+    assert (state["lifecycle"], state["health"]) == ("running", "process_dead")
     assert (reason["code"], "process" in reason["sentence"]) == ("run.health.process_dead", True)
     assert item == {
         "session_id": "run-1", "name": "nightly", "health": "stale", "status": "running", "last_message_at": NOW,
+        "chain": ["Running", "quiet 1m 30s", "process gone", "1 message"],
         "idle_seconds": 90, "process_alive": False, "invocation_kind": "play", "agent_name": "architect",
         "model": "claude/claude-sonnet-4-6", "message_count": 1, "started_at": NOW, "show_topic": "sweep",
         "show_play_name": None, "playbook_name": None, "observed_at": NOW + 90,
@@ -79,7 +82,7 @@ def test_the_database_tells_its_own_honest_figures(client: TestClient, ctx: Cont
     assert re.fullmatch(r"\d+", db["schema_version"])
     assert db["foreign_keys"] is True
     assert db["size_bytes"] > 0
-    only_sqlite = ("wal_bytes", "page_count", "freelist_count", "free_bytes")
+    only_sqlite = ("wal_bytes", "wal_pending_bytes", "page_count", "freelist_count", "free_bytes")
     settings = {name: db[name] for name in ("journal_mode", "auto_checkpoint", "busy_timeout", "synchronous")}
     if ctx.db.dialect.name == "sqlite":
         assert db["engine"] == "SQLite"
@@ -183,6 +186,18 @@ def test_the_maintenance_advice_knows_what_was_done_last(client: TestClient, clo
     assert (after["vacuum"]["last"]["created_at"], after["vacuum"]["last"]["actor"]) == (NOW + 5, "ana")
     assert after["checkpoint"]["sentence"]
     assert after["export_bytes"] > 0
+
+
+def test_what_is_only_in_the_log_is_told_until_a_checkpoint_moves_it(client: TestClient, ctx: Context) -> None:
+    if ctx.db.dialect.name != "sqlite":
+        return  # a server has no such file; that it says nothing is told by the figures above
+    start_run(ctx, "run-1")
+    say_something(ctx)
+    assert get(client, HEALTH)["db"]["wal_pending_bytes"] > 0
+    post(client, "/api/admin/checkpoint")
+    left = get(client, HEALTH)["db"]
+    assert left["wal_pending_bytes"] <= 100_000  # the event about the checkpoint, and nothing before it
+    assert left["wal_pending_bytes"] <= left["wal_bytes"]
 
 
 def test_the_resources_are_worktrees_and_room_on_the_disk(

@@ -70,6 +70,16 @@ def test_dead_runs_are_ended_one_row_and_one_event_each(
     assert (history[-1]["to_status"], history[-1]["sentence"]) == (target, "Its machine is gone. (rack 7)")
 
 
+def test_a_reason_of_the_registry_is_kept_with_its_code_and_its_sentence(client: TestClient, ctx: Context) -> None:
+    start_dead(ctx, "run-1")
+    body = {"session_ids": ["run-1"], "target_status": "failed", "reason": "run.health.process_dead", "note": "rack 7"}
+    post(client, TRANSITION, body)
+    (event,) = acts(ctx, "transition")
+    sentence = "The run is not ended, but its process is."
+    assert (event.details["reason_code"], event.details["reason"]) == ("run.health.process_dead", sentence)
+    assert get(client, "/api/sessions/run-1/history")["items"][-1]["sentence"] == f"{sentence} (rack 7)"
+
+
 def test_a_stale_and_a_healthy_run_together_stay_as_they_are_and_the_answer_says_why(
     client: TestClient, ctx: Context
 ) -> None:

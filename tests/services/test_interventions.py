@@ -139,6 +139,7 @@ def test_each_run_of_a_transition_leaves_one_event(ctx: Context):
         "previous_status": "running",
         "target_status": "failed",
         "reason": "its host was switched off",
+        "reason_code": None,
         "note": "power cut",
         "forced": False,
         "health": "stale",

@@ -83,6 +83,17 @@ REASON_CODES: Mapping[str, str] = {
 }
 
 
+class EndReason(StrEnum):
+    """What an operator can give as the reason for ending a run by hand; the sentence is that of the registry."""
+
+    PROCESS_DEAD = "run.health.process_dead"  # its process is gone
+    QUIET_TOO_LONG = "run.health.quiet_too_long"  # nothing was heard for longer than its kind may be quiet
+    NO_OUTPUT = "run.health.no_output"  # it never wrote a message or a file
+    DELIVERY_MISSING = "run.delivery.missing"  # the files that were expected of it are not there
+    PROCESS_UNKNOWN = "run.health.process_unknown"  # nobody can see its process any more
+    BY_OPERATOR = "run.ended.by_operator"  # none of these; a note may say more
+
+
 class EvidenceKind(StrEnum):
     """What an evidence reference points to."""
 

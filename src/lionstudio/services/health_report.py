@@ -73,6 +73,7 @@ class DatabaseReport(NamedTuple):
     location: str  # for people, without a password
     schema_version: int
     figures: Figures
+    log_pending: int | None  # bytes that are in the log only
 
 
 class MaintenanceReport(NamedTuple):
@@ -104,12 +105,13 @@ def read_health(ctx: Context, *, cursor: str | None = None, limit: int = UNHEALT
     limit = max(1, min(limit, PAGE_LIMIT))
     now = ctx.now()
     files = _look_at_files(ctx, now=now)
+    pending = ctx.db.dialect.read_log_pending()  # not within a transaction, where SQLite does not tell
     with ctx.db.read() as tx:
         running = _look_at_running(tx, files, now=now)
         counts = _count(tx, running)
         found = list(_list_unhealthy(tx, running, start, limit + 1, now=now))
         items = tuple(_describe(tx, found[:limit], now=now))
-        database = _read_database(ctx, tx)
+        database = _read_database(ctx, tx, pending)
         maintenance = _advise(tx, database.figures)
     following = Cursor(*_key(items[-1])).encode() if len(found) > limit else None
     total = sum(counts.by_health[health] for health in UNHEALTHY)
@@ -186,10 +188,10 @@ def _key(item: UnhealthySession) -> tuple[int, float, str]:
     return UNHEALTHY.index(item.verdict.health), item.session.created_at, item.session.id
 
 
-def _read_database(ctx: Context, tx: Tx) -> DatabaseReport:
+def _read_database(ctx: Context, tx: Tx, pending: int | None) -> DatabaseReport:
     dialect = ctx.db.dialect
     own, schema = figures.read_figures(tx), figures.read_schema_number(tx)
-    return DatabaseReport(dialect.database_id, dialect.location, schema, own)
+    return DatabaseReport(dialect.database_id, dialect.location, schema, own, pending)
 
 
 def _advise(tx: Tx, own: Figures) -> MaintenanceReport:

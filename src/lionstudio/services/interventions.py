@@ -16,6 +16,7 @@ from lionstudio.domain.errors import (
 )
 from lionstudio.domain.health import Evidence, Health, HealthVerdict, classify_health, last_activity_at
 from lionstudio.domain.process import ProcessState
+from lionstudio.domain.reasons import REASON_CODES, EndReason
 from lionstudio.domain.session import ADMIN_TARGETS, RUN_ACTOR, Session, SessionStatus, require_move
 from lionstudio.domain.session_list import PAGE_LIMIT, SessionFilter
 from lionstudio.domain.words import unknown_word
@@ -43,7 +44,8 @@ class _Order(NamedTuple):
     """What the operator wants, checked."""
 
     to: SessionStatus
-    reason: str
+    reason: str  # a sentence
+    reason_code: str | None  # of the registry, if it was chosen from there
     actor: str
     note: str | None
     force: bool
@@ -62,6 +64,7 @@ def transition(
 ) -> list[Intervention]:
     """End runs that cannot end themselves; their messages stay (R168).
 
+    `reason` is a sentence, or the code of an EndReason, which stands for its sentence in the registry.
     One refused run means that none is changed: its own error for a single run, Refused with one entry each for several.
     Healthy and idle runs are refused; one that is unresponsive too, unless `force` is given with a note.
     """
@@ -113,7 +116,10 @@ def _require_order(to: str, reason: str, actor: str, note: str | None, force: bo
         raise InvalidRequest("A reason is needed to end a run by hand.", hint="Say what makes you sure it is dead.")
     if not actor.strip() or actor == RUN_ACTOR:
         raise InvalidRequest("Who ends the run must be known.")
-    return _Order(SessionStatus(to), reason.strip(), actor, (note or "").strip() or None, force)
+    said = reason.strip()
+    code = EndReason(said).value if said in set(EndReason) else None
+    sentence = said if code is None else REASON_CODES[code]
+    return _Order(SessionStatus(to), sentence, code, actor, (note or "").strip() or None, force)
 
 
 def _look(ctx: Context, session_id: str) -> Evidence | Error:
@@ -198,6 +204,7 @@ def _end(ctx: Context, tx: Tx, session: Session, verdict: HealthVerdict, order: 
             "previous_status": before.value,
             "target_status": order.to.value,
             "reason": order.reason,
+            "reason_code": order.reason_code,
             "note": order.note,
             "forced": verdict.health is Health.UNRESPONSIVE,
             **facts,

@@ -119,6 +119,10 @@ class Dialect(Protocol):
         """Sizes and settings, as the database tells them itself."""
         ...
 
+    def read_log_pending(self) -> int | None:
+        """How many bytes are in the log and not in the database file yet; None where there is no such thing."""
+        ...
+
     def checkpoint(self, mode: str) -> "Checkpointed":
         """Move the log into the database file; raises Conflict where the database does that by itself."""
         ...

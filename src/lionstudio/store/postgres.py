@@ -331,6 +331,9 @@ class PostgresDialect:
     def read_figures(self, connection: Connection) -> Figures:
         return postgres_upkeep.read_figures(connection)
 
+    def read_log_pending(self) -> int | None:
+        return None
+
     def checkpoint(self, mode: str) -> Checkpointed:
         raise Conflict(
             "A PostgreSQL server does its checkpoints itself; there is nothing to do here.",

@@ -203,6 +203,12 @@ class SqliteDialect:
 
         return sqlite_upkeep.read_figures(connection, self.path)
 
+    def read_log_pending(self) -> int | None:
+        from lionstudio.store import sqlite_upkeep
+
+        with closing(self.connect(writing=False)) as connection:
+            return sqlite_upkeep.read_log_pending(connection)
+
     def checkpoint(self, mode: str) -> Checkpointed:
         from lionstudio.store import sqlite_upkeep
 

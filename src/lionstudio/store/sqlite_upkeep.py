@@ -61,6 +61,11 @@ def checkpoint(connection: SqliteConnection, path: str, mode: str) -> Checkpoint
     return Checkpointed(busy, max(0, waiting - left), left, before, log_size(path))
 
 
+def read_log_pending(connection: Connection) -> int:
+    """Bytes of pages that are in the log only; moves none of them."""
+    return _pages_left(connection, "NOOP")[1] * int(connection.all("PRAGMA page_size", {})[0][0])
+
+
 def _pages_left(connection: Connection, mode: str) -> tuple[bool, int]:
     """Whether a checkpoint was in somebody's way, and how many pages are still in the log only."""
     busy, in_log, moved = connection.all(f"PRAGMA wal_checkpoint({mode})", {})[0]

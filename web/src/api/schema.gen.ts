@@ -640,6 +640,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/sessions/{session_id}/timeline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Timeline
+         * @description Who was busy when: model, tools and people, branch by branch.
+         */
+        get: operations["get_timeline"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/shows": {
         parameters: {
             query?: never;
@@ -812,6 +832,26 @@ export interface paths {
          * @description One message in full.
          */
         get: operations["get_team_message"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/totals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Totals
+         * @description How many runs, shows and teams there are, and where they are kept.
+         */
+        get: operations["get_totals"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1010,6 +1050,11 @@ export interface components {
              * @description its own messages
              */
             message_count: number;
+            /**
+             * Model
+             * @description that it was begun with, where that was said
+             */
+            model: string | null;
             /** Name */
             name: string | null;
             /** Parent Branch Id */
@@ -1143,6 +1188,11 @@ export interface components {
             version: string;
             /** Wal Bytes */
             wal_bytes: number | null;
+            /**
+             * Wal Pending Bytes
+             * @description of it, what is not in the file yet
+             */
+            wal_pending_bytes: number | null;
         };
         /**
          * Delivery
@@ -1293,6 +1343,12 @@ export interface components {
             /** Play */
             play: string;
         };
+        /**
+         * EndReason
+         * @description What an operator can give as the reason for ending a run by hand; the sentence is that of the registry.
+         * @enum {string}
+         */
+        EndReason: "run.health.process_dead" | "run.health.quiet_too_long" | "run.health.no_output" | "run.delivery.missing" | "run.health.process_unknown" | "run.ended.by_operator";
         /**
          * ErrorBody
          * @description What happened and why, and what to do next.
@@ -1611,6 +1667,19 @@ export interface components {
             /** Session Id */
             session_id: string;
             why: components["schemas"]["WhyKept"];
+        };
+        /**
+         * LaneOut
+         * @description Who was busy when, in one branch.
+         */
+        LaneOut: {
+            /** Branch Id */
+            branch_id: string;
+            /**
+             * Spans
+             * @description oldest first, at most 500; short ones are joined where there are more
+             */
+            spans: components["schemas"]["SpanOut"][];
         };
         /**
          * LatencyCard
@@ -1934,6 +2003,19 @@ export interface components {
             items: components["schemas"]["Transition"][];
             /** Next Cursor */
             next_cursor?: string | null;
+        };
+        /**
+         * PlaceOut
+         * @description Where a message stands.
+         */
+        PlaceOut: {
+            /** Branch Id */
+            branch_id: string;
+            /**
+             * Position
+             * @description in the history of that branch, counted from 1
+             */
+            position: number;
         };
         /**
          * PlayFull
@@ -2569,6 +2651,13 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             parent: components["schemas"]["OtherRun"] | null;
+            /**
+             * Places
+             * @description where the messages stand that files and reasons name, by id
+             */
+            places: {
+                [key: string]: components["schemas"]["PlaceOut"];
+            };
             /** Plays */
             plays: components["schemas"]["SourcePlay"][];
             /** Processes */
@@ -2888,6 +2977,24 @@ export interface components {
             topic: string;
         };
         /**
+         * SpanOut
+         * @description A time in which a branch waited for one of them.
+         */
+        SpanOut: {
+            /** From At */
+            from_at: number;
+            kind: components["schemas"]["ActivityKind"];
+            /**
+             * Position
+             * @description of the message to look at, in the branch's history
+             */
+            position: number;
+            /** To At */
+            to_at: number;
+            /** Tool */
+            tool: string | null;
+        };
+        /**
          * Started
          * @description A run that has begun, and the branch that its messages go to.
          */
@@ -2952,6 +3059,8 @@ export interface components {
             recent: components["schemas"]["SessionRow"][];
             /** Running */
             running: number;
+            /** Shows Active */
+            shows_active: number;
             /**
              * Slow
              * @description running for more than 60 minutes
@@ -3039,8 +3148,6 @@ export interface components {
             /** Last Message At */
             last_message_at: number | null;
             /** Member Count */
-            /** Shows Active */
-            shows_active: number;
             member_count: number;
             /**
              * Members
@@ -3177,6 +3284,14 @@ export interface components {
          */
         TeamStatus: "active" | "archived";
         /**
+         * TimelineOut
+         * @description Who was busy when, in a run. What a branch waits for now is in its activity.
+         */
+        TimelineOut: {
+            /** Lanes */
+            lanes: components["schemas"]["LaneOut"][];
+        };
+        /**
          * Tone
          * @description How it looks.
          * @enum {string}
@@ -3184,19 +3299,63 @@ export interface components {
         Tone: "danger" | "warning" | "info" | "success" | "neutral";
         /**
          * ToolErrorsOut
-         * @description Times that one tool failed in the same way.
+         * @description Times that one tool failed in the same way; ids and numbers make no difference.
          */
         ToolErrorsOut: {
+            /**
+             * By Branch
+             * @description how often, by the id of the branch
+             */
+            by_branch: {
+                [key: string]: number;
+            };
+            /** First At */
+            first_at: number;
             /** Last At */
             last_at: number;
             /** Last Message Id */
             last_message_id: string;
-            /** Sentence */
+            /**
+             * Latest
+             * @description the last hundred, newest first
+             */
+            latest: components["schemas"]["ToolFailure"][];
+            /**
+             * Sentence
+             * @description the first line of what it said the last time
+             */
             sentence: string;
             /** Times */
             times: number;
             /** Tool */
             tool: string | null;
+        };
+        /**
+         * ToolFailure
+         * @description One time that a tool failed.
+         */
+        ToolFailure: {
+            /** At */
+            at: number;
+            /** Message Id */
+            message_id: string;
+            place: components["schemas"]["PlaceOut"] | null;
+        };
+        /**
+         * TotalsOut
+         * @description How much there is of everything: the lengths of the lists without a filter.
+         */
+        TotalsOut: {
+            /** Place */
+            place: string;
+            /** Runs */
+            runs: number;
+            /** Shows */
+            shows: number;
+            /** Teams */
+            teams: number;
+            /** Version */
+            version: string;
         };
         /**
          * Transition
@@ -3266,9 +3425,9 @@ export interface components {
             note?: string | null;
             /**
              * Reason
-             * @description why; it is kept in the audit log
+             * @description why, as a sentence or as the code of one; it is kept in the audit log
              */
-            reason: string;
+            reason: components["schemas"]["EndReason"] | string;
             /** Session Ids */
             session_ids: string[];
             /**
@@ -3296,6 +3455,11 @@ export interface components {
             actions: components["schemas"]["OperatorAction"][];
             /** Agent Name */
             agent_name: string | null;
+            /**
+             * Chain
+             * @description the state in words, most telling first
+             */
+            chain: string[];
             health: components["schemas"]["Health"];
             /**
              * Idle Seconds
@@ -3333,6 +3497,7 @@ export interface components {
             show_topic: string | null;
             /** Started At */
             started_at: number | null;
+            state: components["schemas"]["StateOut"];
             status: components["schemas"]["SessionStatus"] | null;
         };
         /**
@@ -5538,6 +5703,64 @@ export interface operations {
             };
         };
     };
+    get_timeline: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TimelineOut"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     list_shows: {
         parameters: {
             query?: {
@@ -6052,6 +6275,62 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TeamMessageOut"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_totals: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TotalsOut"];
                 };
             };
             /** @description Not Found */

@@ -8,12 +8,14 @@ from pydantic import BaseModel, Field
 from lionstudio.doctor.loop import DoctorReport
 from lionstudio.doctor.resources import Resources
 from lionstudio.domain.audit import AdminEvent
+from lionstudio.domain.chain import state_chain
 from lionstudio.domain.health import Health, OperatorAction
 from lionstudio.domain.session import InvocationKind, SessionStatus
+from lionstudio.domain.state import derive_session_state
 from lionstudio.domain.upkeep import Advice
 from lionstudio.domain.worktree import Worktree, WorktreeStatus
 from lionstudio.server.schemas.doctor import DoctorOut
-from lionstudio.server.schemas.states import ReasonOut
+from lionstudio.server.schemas.states import ReasonOut, StateOut
 from lionstudio.services.health_report import DatabaseReport, HealthReport, MaintenanceReport, UnhealthySession
 
 
@@ -24,6 +26,8 @@ class Unhealthy(BaseModel):
     name: str
     health: Health
     status: SessionStatus | None
+    chain: list[str] = Field(description="the state in words, most telling first")
+    state: StateOut
     last_message_at: float | None
     idle_seconds: int | None = Field(description="null for one that has ended")
     process_alive: bool | None = Field(description="null: nobody can tell")
@@ -47,6 +51,8 @@ class Unhealthy(BaseModel):
             name=item.name,
             health=item.verdict.health,
             status=session.status,
+            chain=list(state_chain(session, item.verdict)),
+            state=StateOut.of(derive_session_state(session, item.verdict)),
             last_message_at=session.last_message_at,
             idle_seconds=None if idle is None else round(idle),
             process_alive=item.process_alive,
@@ -101,6 +107,7 @@ class DatabaseHealth(BaseModel):
     schema_version: str
     size_bytes: int
     wal_bytes: int | None
+    wal_pending_bytes: int | None = Field(description="of it, what is not in the file yet")
     page_count: int | None
     freelist_count: int | None
     free_bytes: int | None = Field(description="what a vacuum gives back")
@@ -125,6 +132,7 @@ class DatabaseHealth(BaseModel):
             schema_version=str(report.schema_version),
             size_bytes=own.size,
             wal_bytes=own.log_size,
+            wal_pending_bytes=report.log_pending,
             page_count=own.page_count,
             freelist_count=own.free_pages,
             free_bytes=own.free_size,

@@ -6,6 +6,7 @@ from typing import Annotated, Self
 from pydantic import BaseModel, ConfigDict, Field
 
 from lionstudio.domain.health import Health
+from lionstudio.domain.reasons import EndReason
 from lionstudio.domain.session import ADMIN_TARGETS, SessionStatus
 from lionstudio.server.schemas.states import ReasonOut
 from lionstudio.services.cleanup import CleanedUp
@@ -31,7 +32,9 @@ class TransitionIn(BaseModel):
 
     session_ids: SessionIds
     target_status: str = Field(max_length=100, json_schema_extra={"enum": [*sorted(ADMIN_TARGETS)]})
-    reason: Sentence = Field(min_length=1, description="why; it is kept in the audit log")
+    reason: EndReason | Annotated[Sentence, Field(min_length=1)] = Field(
+        description="why, as a sentence or as the code of one; it is kept in the audit log"
+    )
     note: Sentence | None = None
     dry_run: DryRun = False
     force: bool = Field(False, description="end an unresponsive run too, whose process lives; needs a note")
