@@ -1,19 +1,42 @@
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
 import tailwindcss from '@tailwindcss/vite'
 import { tanstackRouter } from '@tanstack/router-plugin/vite'
 import react from '@vitejs/plugin-react'
+import type { Plugin } from 'vite'
 import { defineConfig } from 'vitest/config'
 
 // `make dev` serves the pages from here and asks a running studio for everything else.
 const studio = process.env.STUDIO ?? 'http://127.0.0.1:8765'
 
+// The server sends these to whoever can unpack them, and spends no time on packing.
+function packed(): Plugin {
+  return {
+    name: 'packed',
+    apply: 'build',
+    generateBundle: {
+      order: 'post',
+      async handler(_options, bundle) {
+        for (const [name, made] of Object.entries(bundle)) {
+          if (!/\.(css|html|js|svg)$/.test(name)) continue
+          const source = await promisify(gzip)(made.type === 'chunk' ? made.code : made.source, { level: 9 })
+          this.emitFile({ type: 'asset', fileName: `${name}.gz`, source })
+        }
+      },
+    },
+  }
+}
+
 export default defineConfig({
-  plugins: [tanstackRouter({ target: 'react', autoCodeSplitting: true }), react(), tailwindcss()],
+  plugins: [tanstackRouter({ target: 'react', autoCodeSplitting: true }), react(), tailwindcss(), packed()],
   resolve: { alias: { '@': fileURLToPath(new URL('./src', import.meta.url)) } },
   build: {
     outDir: '../src/lionstudio/web',
     emptyOutDir: true,
     target: 'es2023',
+    // The policy allows files of our own only, and what is inlined is none.
+    assetsInlineLimit: 0,
     // The content security policy allows no inline script, and a preload list would be one.
     modulePreload: { polyfill: false },
   },
