@@ -3,6 +3,7 @@
 A page takes a fixed number of questions to the database, however many shows, plays and runs it is about.
 """
 
+import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
@@ -114,6 +115,11 @@ def page_shows(
     # A page that the stored ones fill names no folder yet, and the next one begins with the first.
     last_shown = shown[-1] if shown else ""
     return ShowPage(tuple(items), None if is_all else Cursor(ON_DISK, 0.0, last_shown).encode())
+
+
+def count_only_on_disk(ctx: Context, root: str) -> int:
+    """How many shows `page_shows` lists beside those that are stored."""
+    return len(_topics_only_on_disk(ctx, root, after="", limit=sys.maxsize))
 
 
 def page_plays(ctx: Context, statuses: Sequence[str] = (), *, cursor: str | None = None, limit: int = PAGE) -> PlayPage:

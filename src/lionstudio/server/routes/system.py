@@ -9,8 +9,9 @@ from fastapi import APIRouter, Header, Query, Response
 from lionstudio.server.answers import Route, answer
 from lionstudio.server.dependencies import StudioDep
 from lionstudio.server.live import BEAT, EventStream, LiveFeed, event
-from lionstudio.server.schemas.system import Ready
+from lionstudio.server.schemas.system import Ready, TotalsOut
 from lionstudio.services.session_stream import parse_cursor
+from lionstudio.services.totals import count_everything
 from lionstudio.version import __version__
 
 router = APIRouter(route_class=Route, tags=["system"])
@@ -29,6 +30,13 @@ async def get_ready(studio: StudioDep) -> Response:
     return answer(
         Ready(version=__version__, started_at=studio.started_at, streams=live.count, feed_problem=live.problem)
     )
+
+
+@router.get("/totals")
+def get_totals(studio: StudioDep) -> TotalsOut:
+    """How many runs, shows and teams there are, and where they are kept."""
+    totals = count_everything(studio.ctx, studio.settings.shows_folder)
+    return TotalsOut(**totals._asdict(), version=__version__)
 
 
 @router.get("/events", status_code=200, response_class=EventStream, responses=STREAM)

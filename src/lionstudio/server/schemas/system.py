@@ -10,3 +10,13 @@ class Ready(BaseModel):
     started_at: float
     streams: int
     feed_problem: str | None  # why live news does not come now
+
+
+class TotalsOut(BaseModel):
+    """How much there is of everything: the lengths of the lists without a filter."""
+
+    runs: int
+    shows: int
+    teams: int
+    place: str  # of the database, without a password
+    version: str

@@ -1,0 +1,43 @@
+"""How much there is of everything, for those who go to a list: as much as the list has."""
+
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from lionstudio.services import teams
+from lionstudio.services.context import Context
+from lionstudio.services.sessions import finish_session
+from lionstudio.settings import Settings
+from lionstudio.version import __version__
+from tests.factories import start_run
+from tests.server.pages import every_page
+from tests.server.show_world import make_folder, put_show
+
+
+def test_the_totals_are_the_lengths_of_the_lists(
+    client: TestClient, ctx: Context, studio_settings: Settings, location: str
+) -> None:
+    for number in range(4):
+        start_run(ctx, f"run-{number}")
+    finish_session(ctx, "run-0", "completed")
+    teams.put_team(ctx, "team-1", actor="ana", name="ledger", members=["ana"])
+    root = studio_settings.shows_root
+    root.mkdir(parents=True)
+    put_show(ctx, "stored", root)
+    make_folder(root, "only-on-disk")
+    totals = client.get("/api/totals").json()
+    for name, path in (("runs", "/api/sessions"), ("shows", "/api/shows"), ("teams", "/api/teams")):
+        assert totals[name] == len(every_page(client, path)) > 0, name
+    assert totals["version"] == __version__
+    assert "://" in location or Path(totals["place"]).name == Path(location).name
+
+
+def test_a_database_below_the_home_folder_is_named_from_there(
+    client: TestClient, location: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if "://" in location:
+        assert client.get("/api/totals").json()["place"].startswith("postgresql://")
+        return
+    monkeypatch.setenv("HOME", str(Path(location).parent.parent))
+    assert client.get("/api/totals").json()["place"] == f"~/{Path(location).parent.name}/{Path(location).name}"
