@@ -197,9 +197,9 @@ ODD_IDS = ("nope", "..%2E", "' OR 1=1 --", "%ff", "%F0%9F%A6%81", "run-1'", "RUN
 def test_a_run_that_is_not_there_is_not_found(client: TestClient, ctx: Context) -> None:
     start_run(ctx)
     for id in ODD_IDS:
-        for rest in ("", "/messages", "/history", "/stream"):
+        for rest in ("", "/messages", "/history", "/timeline", "/stream"):
             refused(client.get(f"{RUNS}/{id}{rest}"), 404, "session_not_found")
-    for rest in ("", "/messages", "/history", "/stream"):
+    for rest in ("", "/messages", "/history", "/timeline", "/stream"):
         assert client.get(f"{RUNS}/..%2f..%2fetc%2fpasswd{rest}").status_code == 404
         assert client.get(f"{RUNS}/%00{rest}").status_code in {404, 422}
         refused(client.get(f"{RUNS}/{'x' * 201}{rest}"), 422, "invalid_request")
@@ -237,12 +237,31 @@ def test_one_run_in_full(client: TestClient, ctx: Context, clock: Clock) -> None
         ("a.py", "written", "c-1")
     ]
     assert whole["files_left_out"] == 0
+    assert whole["places"]["c-1"] == {"branch_id": "run-1-main", "position": 1}
+    assert error["by_branch"] == {"run-1-main": 1}
+    assert [(one["message_id"], one["place"]["position"]) for one in error["latest"]] == [(error["last_message_id"], 2)]
     (process,) = whole["processes"]
     assert (process["pid"], process["state"], process["command"]) == (77, "unknown", "agent --go")
     assert (whole["evidence"]["process"], whole["evidence"]["observed_at"]) == ("unknown", NOW + 1)
     assert whole["parent"] == {"id": "run-0", "display_name": "parent", "status": "running"}
     assert whole["children"] == [{"id": "run-2", "display_name": "child", "status": "running"}]
     assert (whole["plays"], whole["team_messages"], whole["usage_by_model"]) == ([], 0, {})
+
+
+def test_the_timeline_of_a_run_says_who_was_busy_when(client: TestClient, ctx: Context, clock: Clock) -> None:
+    start_run(ctx)
+    messages.append_message(ctx, line_of("run-1"), user_says("Go"))
+    clock.pass_seconds(5)
+    call = MessageDraft("action", {"function": "bash", "arguments": {}}, ACTION_REQUEST_CLASS, id="c-1")
+    messages.append_message(ctx, line_of("run-1"), call)
+    assert ok(client.get(f"{RUNS}/run-1/timeline")) == {
+        "lanes": [
+            {
+                "branch_id": "run-1-main",
+                "spans": [{"kind": "model", "from_at": NOW, "to_at": NOW + 5, "position": 2, "tool": None}],
+            }
+        ]
+    }
 
 
 def test_the_messages_of_a_run_come_in_pages_with_their_branches(client: TestClient, ctx: Context) -> None:

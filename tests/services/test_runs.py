@@ -3,41 +3,33 @@
 import os
 import threading
 import time
+from typing import Any
 
 import pytest
 
 from lionstudio import machine
 from lionstudio.domain.activity import ActivityKind
-from lionstudio.domain.conversation import ACTION_RESPONSE_CLASS, Message
+from lionstudio.domain.conversation import (
+    ACTION_REQUEST_CLASS,
+    ACTION_RESPONSE_CLASS,
+    Line,
+    MessageDraft,
+    MessagePlace,
+)
 from lionstudio.domain.errors import SessionNotFound
 from lionstudio.domain.process import ProcessRecord, ProcessRole
+from lionstudio.domain.timeline import Span
 from lionstudio.domain.usage import Usage
 from lionstudio.services import following
+from lionstudio.services.branches import BranchDraft, create_branch
 from lionstudio.services.change_feed import newest_number
 from lionstudio.services.context import Context
 from lionstudio.services.following import DeathWatch, follow_sessions
 from lionstudio.services.messages import append_message
 from lionstudio.services.naming import name_of
-from lionstudio.services.runs import ToolErrors, get_detail, group_tool_errors, read_stretch, summarise
+from lionstudio.services.runs import Lane, get_detail, read_stretch, read_timeline, summarise
 from lionstudio.services.sessions import finish_session, get_session, put_process
 from tests.factories import Clock, assistant_says, line_of, start_run, user_says
-
-
-def failure(id: str, tool: str, error: object, at: float = 0.0, output: object = None) -> Message:
-    return Message(id, at, "action", {"function": tool, "output": output, "error": error}, ACTION_RESPONSE_CLASS)
-
-
-def test_failures_of_one_tool_with_the_same_first_line_are_one_group() -> None:
-    messages = [
-        failure("a", "bash", True, 1.0, "no disk\nat 1"),
-        failure("b", "read", "no file", 2.0),
-        failure("c", "bash", "\n  no disk ", 3.0),
-        failure("d", "bash", None, 4.0, "fine"),
-    ]
-    assert group_tool_errors(messages) == [
-        ToolErrors("bash", "no disk", 2, 3.0, "c"),
-        ToolErrors("read", "no file", 1, 2.0, "b"),
-    ]
 
 
 def test_a_summary_has_state_activity_and_usage(ctx: Context, clock: Clock) -> None:
@@ -151,3 +143,72 @@ def test_a_recorder_that_lives_is_given_more_time_but_not_for_ever(
     assert watch.look(["run-1"], last=True) == []
     monkeypatch.setattr(following, "RECORDER_PATIENCE", 0.0)
     assert [death.nobody_lives for death in watch.look(["run-1"])] == [False]
+
+
+def tool_message(content: dict[str, Any], lion_class: str | None = None, **more: Any) -> MessageDraft:
+    """A call or a result, as lionagi writes it, or as another program does that knows no classes."""
+    if lion_class is None:
+        return MessageDraft("tool", content, **more)
+    return MessageDraft("action", content, lion_class, **more)
+
+
+def test_a_timeline_tells_who_was_busy_when_in_each_branch(ctx: Context, clock: Clock) -> None:
+    start_run(ctx)
+    began = clock()
+    line = line_of("run-1")
+    call: dict[str, Any] = {"function": "bash", "arguments": {"cmd": "x" * 500}}
+    result = {**call, "output": "…", "action_request_id": "c"}
+    said = [
+        user_says("Go"),
+        tool_message(call, ACTION_REQUEST_CLASS, id="c"),
+        tool_message(result, ACTION_RESPONSE_CLASS),
+        tool_message({**call, "function": "read"}),
+        tool_message({**result, "function": "read"}),
+        assistant_says("Which?"),
+        user_says("That"),
+    ]
+    for draft in said:
+        append_message(ctx, line, draft)
+        clock.pass_seconds(10)
+    fork = Line("run-1", "fork", line.session_progression_id, "fork-order")
+    create_branch(ctx, BranchDraft(fork, "retry", parent_branch_id=line.branch_id, forked_at_ord=2))
+    clock.pass_seconds(5)
+    append_message(ctx, fork, assistant_says("Otherwise"))
+    model, tool, human = ActivityKind.MODEL, ActivityKind.TOOL, ActivityKind.HUMAN
+    assert read_timeline(ctx, "run-1") == (
+        Lane(
+            line.branch_id,
+            (
+                Span(model, began, began + 10, 2),
+                Span(tool, began + 10, began + 20, 2, "bash"),
+                Span(model, began + 20, began + 30, 4),
+                Span(tool, began + 30, began + 40, 4, "read"),
+                Span(model, began + 40, began + 50, 6),
+                Span(human, began + 50, began + 60, 7),
+            ),
+        ),
+        Lane("fork", (Span(model, began + 70, began + 75, 3),)),
+    )
+    with pytest.raises(SessionNotFound):
+        read_timeline(ctx, "nobody")
+
+
+def test_a_detail_says_where_the_messages_stand_that_it_names(ctx: Context, clock: Clock) -> None:
+    start_run(ctx)
+    line = line_of("run-1")
+    append_message(ctx, line, user_says("Go"))
+    fork = Line("run-1", "fork", line.session_progression_id, "fork-order")
+    create_branch(ctx, BranchDraft(fork, "retry", parent_branch_id=line.branch_id, forked_at_ord=1))
+    failed = {"function": "bash", "output": "exit 1", "error": True}
+    append_message(ctx, line, tool_message(failed, ACTION_RESPONSE_CLASS, id="e1"))
+    append_message(ctx, fork, tool_message({**failed, "output": "exit 2"}, ACTION_RESPONSE_CLASS, id="e2"))
+    asked: dict[str, Any] = {"function": "Edit", "arguments": {"path": "a.py"}}
+    append_message(ctx, fork, tool_message(asked, ACTION_REQUEST_CLASS, id="f"))
+    clock.pass_seconds(2 * 3600)
+    detail = get_detail(ctx, "run-1")
+    assert [(one.sentence, one.times, one.last_message_id) for one in detail.tool_errors] == [("exit 2", 2, "e2")]
+    assert detail.places == {
+        "e1": MessagePlace(line.branch_id, 2),
+        "e2": MessagePlace("fork", 2),
+        "f": MessagePlace("fork", 3),
+    }

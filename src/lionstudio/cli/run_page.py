@@ -18,6 +18,8 @@ from lionstudio.services.branches import history_length
 from lionstudio.services.run_values import row_values
 from lionstudio.services.runs import SessionDetail, SessionSummary
 
+TOOL_ERROR_FIELDS = ("tool", "sentence", "times", "first_at", "last_at", "last_message_id")
+
 Facts = Iterator[tuple[str, str | Cell]]
 
 
@@ -177,7 +179,7 @@ def detail_object(detail: SessionDetail) -> dict[str, Any]:
             {**branch._asdict(), "history_length": history_length(branch), "activity": activity_object(activity)}
             for branch, activity in detail.branches
         ],
-        "tool_errors": [errors._asdict() for errors in detail.tool_errors],
+        "tool_errors": [{name: getattr(errors, name) for name in TOOL_ERROR_FIELDS} for errors in detail.tool_errors],
         "usage_by_model": {model: used._asdict() for model, used in detail.usage.items()},
         "processes": [
             {**record._asdict(), "place": record.place._asdict(), "state": look.state, "sentence": look.sentence}

@@ -124,6 +124,11 @@ class Branch(NamedTuple):
     node_metadata: Mapping[str, Any] | None = None
     message_count: int = 0  # its own messages; what it inherited is not counted again
 
+    @property
+    def model(self) -> str | None:
+        """The model it was begun with, where that was said."""
+        return _text_at(self.node_metadata, "model")
+
 
 class Line(NamedTuple):
     """Where a branch's next message goes: the ends of its own and of its session's progression, which never change."""
@@ -132,6 +137,13 @@ class Line(NamedTuple):
     branch_id: str
     session_progression_id: str
     branch_progression_id: str
+
+
+class MessagePlace(NamedTuple):
+    """Where a message stands: in which branch, and at which position of that branch's history."""
+
+    branch_id: str
+    position: int
 
 
 class OpenCall(NamedTuple):

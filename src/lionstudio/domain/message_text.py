@@ -46,6 +46,17 @@ def opening_of(kind: MessageKind, beginning: str) -> str | None:
     return None
 
 
+def tool_in(beginning: str) -> str | None:
+    """The tool that a call or a result is about, from the first letters of its content as JSON."""
+    before, found, rest = beginning.partition('"function":')
+    if before != "{" or not found:
+        return None
+    with suppress(ValueError):
+        tool, _ = _DECODER.raw_decode(rest)
+        return tool if isinstance(tool, str) else None
+    return None
+
+
 def error_text(message: Message) -> str:
     """What a failed tool said about it."""
     content = message.content

@@ -6,13 +6,15 @@ from typing import NamedTuple
 from lionstudio import machine
 from lionstudio.domain.activity import Activity, derive_activity, derive_branch_activity
 from lionstudio.domain.audit import AdminEvent, StatusTransition
-from lionstudio.domain.conversation import Branch, Message, is_tool_error, tool_of
+from lionstudio.domain.conversation import Branch, Message, MessagePlace
 from lionstudio.domain.files_touched import FileTouched, list_files_touched
 from lionstudio.domain.health import Evidence, HealthVerdict, classify_health
-from lionstudio.domain.message_text import error_text
 from lionstudio.domain.process import ProcessLook, ProcessRecord
+from lionstudio.domain.reasons import EvidenceKind
 from lionstudio.domain.session import Session, SessionStatus
 from lionstudio.domain.state import NormalizedState, derive_session_state
+from lionstudio.domain.timeline import Span, derive_spans, spans_allowed
+from lionstudio.domain.tool_errors import ToolErrors, group_tool_errors
 from lionstudio.domain.usage import NO_USAGE, Usage
 from lionstudio.services import health, sessions
 from lionstudio.services.context import Context
@@ -38,16 +40,6 @@ class SessionSummary(NamedTuple):
     usage: Usage
 
 
-class ToolErrors(NamedTuple):
-    """Times that one tool failed in the same way."""
-
-    tool: str | None
-    sentence: str
-    times: int
-    last_at: float
-    last_message_id: str
-
-
 class SessionDetail(NamedTuple):
     """One run in full."""
 
@@ -55,6 +47,7 @@ class SessionDetail(NamedTuple):
     branches: tuple[tuple[Branch, Activity | None], ...]  # each with what it waits for, while the run runs
     tool_errors: tuple[ToolErrors, ...]
     files: tuple[FileTouched, ...]
+    places: dict[str, MessagePlace]  # of the messages that errors, files and reasons name, by id
     evidence: Evidence  # that its health was judged by
     usage: dict[str, Usage]
     processes: tuple[tuple[ProcessRecord, ProcessLook], ...]
@@ -103,6 +96,9 @@ def get_detail(ctx: Context, session_id: str) -> SessionDetail:
     here = machine.here()
     with ctx.db.read() as tx:
         tool_messages = progressions.list_tool_messages(tx, session_id)
+        tool_errors = tuple(group_tool_errors(tool_messages))
+        files = tuple(list_files_touched(tool_messages))
+        state = derive_session_state(session, verdict)
         used = usage.by_model(tx, session_id)
         open_calls = branches.list_open_calls(tx, session_id)
         is_running = session.status is SessionStatus.RUNNING
@@ -114,7 +110,7 @@ def get_detail(ctx: Context, session_id: str) -> SessionDetail:
                 session,
                 name_in(tx, session),
                 verdict,
-                derive_session_state(session, verdict),
+                state,
                 _activities(tx, [session]).get(session_id),
                 _sum(used.values()),
             ),
@@ -122,8 +118,9 @@ def get_detail(ctx: Context, session_id: str) -> SessionDetail:
                 (branch, derive_branch_activity(branch, open_calls) if is_running else None)
                 for branch in branches.list_in_session(tx, session_id)
             ),
-            tool_errors=tuple(group_tool_errors(tool_messages)),
-            files=tuple(list_files_touched(tool_messages)),
+            tool_errors=tool_errors,
+            files=files,
+            places=progressions.find_places(tx, session_id, _named_messages(tool_errors, files, state)),
             evidence=evidence,
             usage=used,
             processes=tuple(
@@ -139,17 +136,34 @@ def get_detail(ctx: Context, session_id: str) -> SessionDetail:
         )
 
 
-def group_tool_errors(messages: Iterable[Message]) -> list[ToolErrors]:
-    """The failures among tool messages: same tool and same first line together, the most frequent first."""
-    found: dict[tuple[str | None, str], ToolErrors] = {}
-    for message in messages:
-        if is_tool_error(message):
-            tool = tool_of(message.content)
-            sentence = next((line.strip() for line in error_text(message).splitlines() if line.strip()), "")
-            before = found.get((tool, sentence))
-            times = 1 if before is None else before.times + 1
-            found[tool, sentence] = ToolErrors(tool, sentence, times, message.created_at, message.id)
-    return sorted(found.values(), key=lambda errors: -errors.times)
+def _named_messages(
+    tool_errors: Iterable[ToolErrors], files: Iterable[FileTouched], state: NormalizedState
+) -> Iterable[str]:
+    for errors in tool_errors:
+        yield from (failure.message_id for failure in errors.failures)
+    yield from (file.last_message_id for file in files)
+    for reason in state.reasons:
+        yield from (ref.ref for ref in reason.evidence if ref.kind is EvidenceKind.MESSAGE)
+
+
+class Lane(NamedTuple):
+    """Who was busy when, in one branch."""
+
+    branch_id: str
+    spans: tuple[Span, ...]
+
+
+def read_timeline(ctx: Context, session_id: str) -> tuple[Lane, ...]:
+    """Who was busy when, branch by branch in the order they began; raises SessionNotFound."""
+    with ctx.db.read() as tx:
+        sessions.get(tx, session_id)
+        lines = branches.list_in_session(tx, session_id)
+        steps = progressions.list_steps(tx, session_id)
+    limit = spans_allowed(len(lines))
+    return tuple(
+        Lane(line.id, tuple(derive_spans(steps.get(line.id, ()), began_at=line.created_at, limit=limit)))
+        for line in lines
+    )
 
 
 class Stretch(NamedTuple):

@@ -3,8 +3,18 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from lionstudio.domain.conversation import Line, Message
-from lionstudio.store.encoding import IDS, ids_in
+from lionstudio.domain.conversation import (
+    ACTION_REQUEST_CLASS,
+    ACTION_RESPONSE_CLASS,
+    Line,
+    Message,
+    MessagePlace,
+    kind_of,
+    tool_of,
+)
+from lionstudio.domain.message_text import tool_in
+from lionstudio.domain.timeline import Step
+from lionstudio.store.encoding import IDS, ids_in, json_out
 from lionstudio.store.messages import MESSAGE_COLUMNS, fitting, size_of_message, to_message
 from lionstudio.store.transaction import Tx
 
@@ -267,4 +277,51 @@ def list_places(tx: Tx, session_id: str, *, after: int, limit: int) -> dict[str,
     found: dict[str, list[tuple[str, int]]] = {}
     for message_id, branch_id, position in tx.all(LIST_PLACES, session_id=session_id, after=after, limit=limit):
         found.setdefault(message_id, []).append((branch_id, position))
+    return found
+
+
+FIND_PLACES = f"""
+    SELECT own.message_id, branch.id, COALESCE(branch.forked_at_ord, 0) + own.position
+      FROM progression_entries AS own
+      JOIN branches AS branch ON branch.progression_id = own.progression_id
+     WHERE branch.session_id = :session_id AND own.message_id IN {IDS}
+     ORDER BY branch.created_at DESC, branch.id DESC
+"""
+
+
+def find_places(tx: Tx, session_id: str, message_ids: Iterable[str]) -> dict[str, MessagePlace]:
+    """Where each of these messages stands in the history of the first branch that has it as its own."""
+    rows = tx.all(FIND_PLACES, session_id=session_id, ids=ids_in(message_ids))
+    return {message_id: MessagePlace(branch_id, position) for message_id, branch_id, position in rows}
+
+
+# Of a message whose class says that it is about a tool, its beginning names the tool; where only the shape says what it
+# is, all of it is needed; and of what people and models say, nothing.
+LIST_STEPS = """
+    SELECT branch.id, COALESCE(branch.forked_at_ord, 0) + own.position, message.created_at,
+           type.lion_class, message.role,
+           CASE WHEN message.lion_class IN (4, 5) THEN substr(CAST(message.content AS text), 1, :letters)
+                WHEN message.role IN ('system', 'developer', 'user', 'assistant') OR message.lion_class IN (1, 2, 3)
+                THEN NULL ELSE CAST(message.content AS text) END
+      FROM branches AS branch
+      JOIN progression_entries AS own ON own.progression_id = branch.progression_id
+      JOIN messages AS message ON message.id = own.message_id
+      JOIN message_types AS type ON type.type_id = message.lion_class
+     WHERE branch.session_id = :session_id
+     ORDER BY branch.created_at, branch.id, own.position
+"""
+LETTERS_WITH_TOOL = 200
+
+
+def list_steps(tx: Tx, session_id: str) -> dict[str, list[Step]]:
+    """What happened when, in each branch of a session: its own messages, with their places in its history."""
+    found: dict[str, list[Step]] = {}
+    rows = tx.all(LIST_STEPS, session_id=session_id, letters=LETTERS_WITH_TOOL)
+    for branch_id, position, at, lion_class, role, text in rows:
+        if lion_class in (ACTION_REQUEST_CLASS, ACTION_RESPONSE_CLASS):
+            kind, tool = kind_of(lion_class, role, None), tool_in(text)
+        else:
+            content = json_out(text)
+            kind, tool = kind_of(lion_class, role, content), tool_of(content)
+        found.setdefault(branch_id, []).append(Step(position, at, kind, tool))
     return found

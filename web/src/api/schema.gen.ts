@@ -5010,6 +5010,8 @@ export interface operations {
                 /** @description next_cursor of the page before */
                 cursor?: string | null;
                 health?: components["schemas"]["Health"] | null;
+                /** @description only these; again for each */
+                id?: string[] | null;
                 kind?: components["schemas"]["InvocationKind"] | null;
                 limit?: number;
                 playbook?: string | null;

@@ -14,7 +14,7 @@ from lionstudio.domain.health import Health
 from lionstudio.domain.json_text import to_json
 from lionstudio.domain.process import Place, ProcessRecord, ProcessRole
 from lionstudio.domain.session import InvocationKind, SessionStatus, SourceKind, status_from_exit_code
-from lionstudio.domain.session_list import LARGEST_TIME, SessionFilter, Sort, View
+from lionstudio.domain.session_list import IDS_LIMIT, LARGEST_TIME, SessionFilter, Sort, View
 from lionstudio.server.answers import Route, answer, json_of
 from lionstudio.server.dependencies import AfterPosition, Ctx, MessageLimit, PageCursor, PageLimit, StudioDep
 from lionstudio.server.live import BEAT, Ear, EventStream, LiveFeed, event
@@ -30,7 +30,7 @@ from lionstudio.server.schemas.recording import (
     SessionIn,
     Started,
 )
-from lionstudio.server.schemas.runs import BranchOut, SessionFull, SessionRow, Transition
+from lionstudio.server.schemas.runs import BranchOut, SessionFull, SessionRow, TimelineOut, Transition
 from lionstudio.server.threads import STREAMS
 from lionstudio.services import branches, messages, runs, sessions
 from lionstudio.services.context import Context
@@ -68,12 +68,17 @@ def list_sessions(
         str | None, Query(max_length=4_000, description="beginnings of words in id, name, agent, playbook or show")
     ] = None,
     view: View | None = None,
+    id: Annotated[
+        list[Annotated[str, Field(max_length=200)]] | None,
+        Query(max_length=IDS_LIMIT, description="only these; again for each"),
+    ] = None,
     sort: Sort = Sort.ACTIVE,
     cursor: PageCursor = None,
     limit: PageLimit = 100,
 ) -> Response:
     """Runs, those that run first, then the newest."""
-    wanted = SessionFilter(status, kind, source, health, agent, playbook, show, since, search, view)
+    ids = None if id is None else tuple(id)
+    wanted = SessionFilter(status, kind, source, health, agent, playbook, show, since, search, view, ids)
     page = list_page(ctx, wanted, sort=sort, cursor=cursor, limit=limit)
     items = [row_values(summary) for summary in runs.summarise(ctx, page.items)]
     return answer({"items": items, "next_cursor": page.next_cursor})
@@ -101,6 +106,12 @@ def list_messages(
         page = read_branch_page(ctx, session_id, branch, after=after, limit=limit)
         items = [MessageOut.of(one) for one in page.messages]
     return Page.model_construct(items=items, next_cursor=page.next_cursor)
+
+
+@router.get("/{session_id}/timeline")
+def get_timeline(ctx: Ctx, session_id: SessionId) -> TimelineOut:
+    """Who was busy when: model, tools and people, branch by branch."""
+    return TimelineOut.of(runs.read_timeline(ctx, session_id))
 
 
 @router.get("/{session_id}/history")

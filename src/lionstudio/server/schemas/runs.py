@@ -1,23 +1,27 @@
 """Runs: a row of a list, and one in full."""
 
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
 from pydantic import BaseModel, Field
 
 from lionstudio.domain.activity import Activity, ActivityKind
 from lionstudio.domain.audit import StatusTransition
-from lionstudio.domain.conversation import Branch
+from lionstudio.domain.conversation import Branch, MessagePlace
 from lionstudio.domain.files_touched import FileTouched, HowTouched
 from lionstudio.domain.health import HEALTH_ACTIONS, Health, OperatorAction
 from lionstudio.domain.session import InvocationKind, Session, SessionStatus, SourceKind
+from lionstudio.domain.tool_errors import ToolErrors
 from lionstudio.domain.usage import Usage
 from lionstudio.server.schemas.evidence import EvidenceOut, ProcessOut
 from lionstudio.server.schemas.states import StateOut
 from lionstudio.services.branches import history_length
 from lionstudio.services.run_values import row_values
-from lionstudio.services.runs import SessionDetail, SessionSummary, ToolErrors
+from lionstudio.services.runs import Lane, SessionDetail, SessionSummary
 
 FILES_SHOWN = 500
+FAILURES_SHOWN = 100  # of one kind
 
 
 class UsageOut(BaseModel):
@@ -98,6 +102,7 @@ class BranchOut(BaseModel):
     message_count: int = Field(description="its own messages")
     history_length: int = Field(description="with those it inherited")
     system_msg_id: str | None
+    model: str | None = Field(description="that it was begun with, where that was said")
     last_at: float | None
     activity: ActivityOut | None
 
@@ -112,23 +117,92 @@ class BranchOut(BaseModel):
             message_count=branch.message_count,
             history_length=history_length(branch),
             system_msg_id=branch.system_msg_id,
+            model=branch.model,
             last_at=branch.last_at,
             activity=None if activity is None else ActivityOut.of(activity),
         )
 
 
+class PlaceOut(BaseModel):
+    """Where a message stands."""
+
+    branch_id: str
+    position: int = Field(description="in the history of that branch, counted from 1")
+
+
+class ToolFailure(BaseModel):
+    """One time that a tool failed."""
+
+    message_id: str
+    at: float
+    place: PlaceOut | None
+
+
 class ToolErrorsOut(BaseModel):
-    """Times that one tool failed in the same way."""
+    """Times that one tool failed in the same way; ids and numbers make no difference."""
 
     tool: str | None
-    sentence: str
+    sentence: str = Field(description="the first line of what it said the last time")
     times: int
+    first_at: float
     last_at: float
     last_message_id: str
+    by_branch: dict[str, int] = Field(description="how often, by the id of the branch")
+    latest: list[ToolFailure] = Field(description="the last hundred, newest first")
 
     @classmethod
-    def of(cls, errors: ToolErrors) -> Self:
-        return cls(**errors._asdict())
+    def of(cls, errors: ToolErrors, places: Mapping[str, MessagePlace]) -> Self:
+        found = [places[failure.message_id] for failure in errors.failures if failure.message_id in places]
+        return cls(
+            tool=errors.tool,
+            sentence=errors.sentence,
+            times=errors.times,
+            first_at=errors.first_at,
+            last_at=errors.last_at,
+            last_message_id=errors.last_message_id,
+            by_branch=Counter(place.branch_id for place in found),
+            latest=[
+                ToolFailure(message_id=failure.message_id, at=failure.at, place=_place(places, failure.message_id))
+                for failure in errors.failures[: -FAILURES_SHOWN - 1 : -1]
+            ],
+        )
+
+
+def _place(places: Mapping[str, MessagePlace], message_id: str) -> PlaceOut | None:
+    place = places.get(message_id)
+    return None if place is None else PlaceOut(**place._asdict())
+
+
+class SpanOut(BaseModel):
+    """A time in which a branch waited for one of them."""
+
+    kind: ActivityKind
+    from_at: float
+    to_at: float
+    position: int = Field(description="of the message to look at, in the branch's history")
+    tool: str | None
+
+
+class LaneOut(BaseModel):
+    """Who was busy when, in one branch."""
+
+    branch_id: str
+    spans: list[SpanOut] = Field(description="oldest first, at most 500; short ones are joined where there are more")
+
+
+class TimelineOut(BaseModel):
+    """Who was busy when, in a run. What a branch waits for now is in its activity."""
+
+    lanes: list[LaneOut]
+
+    @classmethod
+    def of(cls, lanes: Iterable[Lane]) -> Self:
+        return cls(
+            lanes=[
+                LaneOut(branch_id=lane.branch_id, spans=[SpanOut(**span._asdict()) for span in lane.spans])
+                for lane in lanes
+            ]
+        )
 
 
 class FileOut(BaseModel):
@@ -207,6 +281,7 @@ class SessionFull(SessionRow):
     tool_errors: list[ToolErrorsOut]
     files: list[FileOut]
     files_left_out: int
+    places: dict[str, PlaceOut] = Field(description="where the messages stand that files and reasons name, by id")
     usage_by_model: dict[str, UsageOut]
     plays: list[SourcePlay]
     parent: OtherRun | None
@@ -230,9 +305,10 @@ class SessionFull(SessionRow):
             evidence=EvidenceOut.of(detail.evidence),
             processes=[ProcessOut.of(record, look) for record, look in detail.processes],
             branches=[BranchOut.of(branch, activity) for branch, activity in detail.branches],
-            tool_errors=[ToolErrorsOut.of(errors) for errors in detail.tool_errors],
+            tool_errors=[ToolErrorsOut.of(errors, detail.places) for errors in detail.tool_errors],
             files=[FileOut.of(file) for file in detail.files[:FILES_SHOWN]],
             files_left_out=max(0, len(detail.files) - FILES_SHOWN),
+            places=_named_places(detail),
             usage_by_model={model: UsageOut.of(used) for model, used in detail.usage.items()},
             plays=[
                 SourcePlay(topic=topic, play=play.name, status=play.status, attempt=play.attempt)
@@ -242,3 +318,10 @@ class SessionFull(SessionRow):
             children=[OtherRun.of(child, detail.names) for child in detail.children],
             team_messages=detail.team_messages,
         )
+
+
+def _named_places(detail: SessionDetail) -> dict[str, PlaceOut]:
+    named = {file.last_message_id for file in detail.files[:FILES_SHOWN]}
+    for reason in detail.summary.state.reasons:
+        named.update(ref.ref for ref in reason.evidence)
+    return {id: PlaceOut(**place._asdict()) for id, place in detail.places.items() if id in named}
