@@ -117,6 +117,21 @@ FILTERS: dict[str, tuple[dict[str, Any], Callable[[Session], bool]]] = {
         {"agent": "architect", "status": "completed"},
         lambda s: s.agent_name == "architect" and s.status is SessionStatus.COMPLETED,
     ),
+    "ids": ({"ids": ("run-007", "run-033", "run-007", "no such run")}, lambda s: s.id in ("run-007", "run-033")),
+    "no ids": ({"ids": ()}, lambda s: False),
+    "ids of a status": (
+        {"ids": tuple(f"run-{number:03}" for number in range(20)), "status": "failed"},
+        lambda s: s.id < "run-020" and s.status is SessionStatus.FAILED,
+    ),
+    "ids of a view": (
+        {"ids": tuple(f"run-{number:03}" for number in range(0, 60, 3)), "view": "slow", "agent": "architect"},
+        lambda s: (
+            int(s.id[4:]) % 3 == 0
+            and s.status is SessionStatus.RUNNING
+            and s.created_at < NOW - HOUR
+            and s.agent_name == "architect"
+        ),
+    ),
     "three": (
         {"agent": "reviewer", "playbook": "test", "search": "fix"},
         lambda s: s.agent_name == "reviewer" and s.playbook_name == "test" and "fix" in (s.name or "").lower(),
@@ -278,7 +293,15 @@ def test_a_row_counts_its_messages_and_branches(ctx: Context) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"since": "yesterday"}, {"since": float("nan")}, {"since": 10**400}, {"agent": 5}, {"search": ["a"]}]
+    "wrong",
+    [
+        {"since": "yesterday"},
+        {"since": float("nan")},
+        {"since": 10**400},
+        {"agent": 5},
+        {"search": ["a"]},
+        {"ids": "run-1"},
+    ],
 )
 def test_a_filter_of_the_wrong_type_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(InvalidRequest):

@@ -12,6 +12,7 @@ from lionstudio.domain.words import parse_word, unknown_word
 
 LARGEST_TIME = 1e12  # seconds; nobody means a moment thirty thousand years away, and databases take no larger one
 PAGE_LIMIT = 500
+IDS_LIMIT = 100  # sessions that are asked for by id at once
 
 
 class Sort(StrEnum):
@@ -46,6 +47,7 @@ class SessionFilter(NamedTuple):
     since: float | None = None
     search: str | None = None
     view: View | None = None
+    ids: tuple[str, ...] | None = None  # one of these
 
 
 _WORDS: Mapping[str, type[StrEnum]] = {
@@ -75,6 +77,9 @@ def _require_value(name: str, value: Any) -> None:
     if name == "since":
         if not isinstance(value, int | float) or isinstance(value, bool) or not abs(value) <= LARGEST_TIME:
             raise InvalidRequest(f"since must be unix seconds, not {value!r}.", hint="Use time.time() - 3600.")
+    elif name == "ids":
+        if not isinstance(value, tuple) or not all(isinstance(id, str) for id in value) or len(value) > IDS_LIMIT:
+            raise InvalidRequest("The filter ids must be a tuple of ids.", hint=f"Give {IDS_LIMIT} at most.")
     elif not isinstance(value, str):
         raise InvalidRequest(f"The filter {name} must be text, not {type(value).__name__}.", hint="Give one name.")
 

@@ -136,6 +136,10 @@ def ask(tx: Tx, wanted: SessionFilter, *, now: float) -> Question:
         listings.append(VIEWS[wanted.view])
         params["now"] = now
         group = ONE_GROUP.get(wanted.view, group)
+    if wanted.ids is not None:
+        named = {f"one_of_{number}": id for number, id in enumerate(wanted.ids)}
+        listings.append(_one_of(tuple(named)))
+        params |= named
     text = (wanted.search or "").strip().casefold()
     words = sorted(set(words_of(text)), key=len, reverse=True)[:WORDS_LIMIT]
     if text and not words:
@@ -151,12 +155,17 @@ def ask(tx: Tx, wanted: SessionFilter, *, now: float) -> Question:
             words = []  # nobody is named so
     found = []
     for number, word in enumerate(words):
-        listing, named = _listing_of_word(tx, f"word_{number}", word)
+        listing, spelled = _listing_of_word(tx, f"word_{number}", word)
         found.append(listing)
-        params |= named
+        params |= spelled
     listings += [_by_id_or(found)] if as_id else found
     since = -math.inf if wanted.since is None else wanted.since
     return Question(filters, tuple(listings), params, since, group)
+
+
+def _one_of(names: Sequence[str]) -> Listing:
+    """The sessions whose ids are these parameters."""
+    return _sessions(f"session.id IN ({', '.join(f':{name}' for name in names) or 'NULL'})", Reach.WHOLE)
 
 
 def _begins_an_id(tx: Tx, text: str) -> bool:
