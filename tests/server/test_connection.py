@@ -2,6 +2,7 @@
 
 import json
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from urllib.parse import urlsplit
@@ -9,7 +10,7 @@ from urllib.parse import urlsplit
 import httpx2
 import pytest
 
-from lionstudio.server import connection, downloads, live
+from lionstudio.server import connection, downloads, guard, live
 from lionstudio.services import messages
 from lionstudio.services.context import Context
 from tests.factories import line_of, start_run, user_says
@@ -81,6 +82,21 @@ def test_a_head_that_does_not_come_to_its_end_is_given_up(studio_url: str, monke
         slow.sendall(HEAD)
         assert error_in(read_all(slow)) == (408, "head_too_slow")
         assert read_all(silent) == b""
+
+
+def test_a_body_that_comes_in_crumbs_is_given_up(studio_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "WHOLE_BODY_SECONDS", 0.5)
+    with closing(connect(studio_url)) as sock:
+        sock.sendall(POST + b"Content-Length: 1000000\r\n\r\n{")
+        sock.settimeout(0.05)
+        got = b""
+        give_up = time.monotonic() + 20
+        while not got and time.monotonic() < give_up:
+            with suppress(TimeoutError):
+                got = sock.recv(65_536)
+            if not got:
+                sock.sendall(b" ")  # each comes well within the time for the next part
+        assert error_in(got) == (408, "body_too_slow")
 
 
 def test_a_second_request_is_given_up_like_a_first(studio_url: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from lionstudio.domain.errors import InvalidRequest
-from lionstudio.server.guard import BODY_LIMIT
+from lionstudio.server.guard import BODY_LIMIT, Door
 from lionstudio.server.serving import require_door
 from tests.server.conftest import BASE
 
@@ -183,17 +183,21 @@ class TestToken:
             "a=b c; {}",
             "name=Jos\u00e9; {}",
             "pref=a,b[c]; {}; z",
-            "lionstudio=bad; {}",
-            "{};lionstudio=bad",
+            "{name}=bad; {}",
+            "{};{name}=bad",
         ],
     )
     def test_the_cookies_of_others_do_not_log_anybody_out(self, guarded: TestClient, others: str) -> None:
         answer = guarded.post("/login", data={"token": "secret"}, follow_redirects=False)
         ours = answer.headers["set-cookie"].partition(";")[0]
         guarded.cookies.clear()
-        cookies = others.replace("{}", ours).encode()
+        cookies = others.replace("{}", ours).replace("{name}", ours.partition("=")[0]).encode()
         assert guarded.get(READY, headers={"Cookie": cookies}).status_code == 200
         assert guarded.get(READY, headers={"Cookie": cookies.replace(ours.encode(), b"")}).status_code == 401
+
+    def test_two_studios_on_one_host_do_not_log_each_other_out(self) -> None:
+        one, other = Door(token="secret" * 4), Door(token="another" * 4)
+        assert one.cookie_name != other.cookie_name
 
     def test_a_wrong_token_is_not_let_in(self, guarded: TestClient) -> None:
         answer = guarded.post("/login", data={"token": "wrong"}, follow_redirects=False)

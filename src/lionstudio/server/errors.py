@@ -23,6 +23,7 @@ STATUS_BY_FAMILY: Mapping[type[Error], int] = {
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 BODY_LIMIT = 16 * 1024 * 1024
 BODY_SECONDS = 30.0  # in which the next part of a body has to come
+WHOLE_BODY_SECONDS = 300.0  # in which all of it has to: parts of one byte would hold a place for months
 RETRY_AFTER = "1"  # seconds, for those who meet a busy database
 SHOWN_PROBLEMS = 5  # of a body with many wrong fields
 FIELD_LENGTH = 100  # of the path to a wrong one
@@ -59,7 +60,7 @@ TOLD: Mapping[str, Told] = {
     ),
     "not_found": Told(404, "There is nothing at this address.", "Every address is in /api/openapi.json."),
     "method_not_allowed": Told(405, "This cannot be done at this address.", "Every address is in /api/openapi.json."),
-    "body_too_slow": Told(408, f"Nothing came for {BODY_SECONDS:.0f} seconds.", "Send the request again."),
+    "body_too_slow": Told(408, "The body of the request did not come in time.", "Send the request again."),
     "head_too_slow": Told(408, "The head of the request did not come in time.", "Send the request again."),
     "body_too_large": Told(
         413,

@@ -9,7 +9,7 @@ import asyncio
 import hashlib
 import hmac
 import ipaddress
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -19,7 +19,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lionstudio.domain.errors import InvalidRequest
-from lionstudio.server.errors import BODY_LIMIT, BODY_SECONDS, tell
+from lionstudio.server.errors import BODY_LIMIT, BODY_SECONDS, WHOLE_BODY_SECONDS, tell
 from lionstudio.server.guesses import Guesses
 
 COOKIE = "lionstudio"
@@ -64,6 +64,12 @@ class Door(NamedTuple):
     def cookie(self) -> str:
         """What a browser keeps instead of the token, which it could be read from."""
         return hmac.digest((self.token or "").encode(), b"lionstudio cookie", hashlib.sha256).hex()
+
+    @property
+    def cookie_name(self) -> str:
+        """One for each token: a browser has one jar for all ports of a host, and two studios may be there."""
+        digest = hmac.digest((self.token or "").encode(), b"lionstudio cookie name", hashlib.sha256)
+        return f"{COOKIE}_{digest[:4].hex()}"
 
     def opens_for_cookie(self, cookie: str) -> bool:
         return self.token is None or hmac.compare_digest(cookie.encode(), self.cookie.encode())
@@ -120,7 +126,7 @@ class Guard:
         if (method not in SAFE_METHODS or path.startswith("/api/")) and _is_cross_site(headers):
             return tell("cross_site")
         if not self._is_known(headers) and path not in OPEN_PATHS:
-            if _brings_something(headers) and not await self._guesses.slow_down(client_of(scope)):
+            if self._brings_something(headers) and not await self._guesses.slow_down(client_of(scope)):
                 return tell("too_many_guesses")
             return _ask_who(headers, method, path)
         return _refuse_body(headers, method, path)
@@ -131,17 +137,21 @@ class Guard:
         scheme, _, token = headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer" and self._door.opens_for(token.strip()):
             return True
-        return any(self._door.opens_for_cookie(cookie) for cookie in _cookies(headers.getlist("cookie")))
+        return any(self._door.opens_for_cookie(cookie) for cookie in self._cookies(headers))
+
+    def _brings_something(self, headers: Headers) -> bool:
+        """Whether this could be a guess: without anything there is nothing to guess."""
+        return "authorization" in headers or bool(self._cookies(headers))
+
+    def _cookies(self, headers: Headers) -> list[str]:
+        """Every value of our cookie. Programs on other ports share the cookies of a host, and write anything there."""
+        pairs = (pair.partition("=") for line in headers.getlist("cookie") for pair in line.split(";"))
+        return [value.strip() for name, _, value in pairs if name.strip() == self._door.cookie_name]
 
 
 def client_of(scope: Scope) -> str:
     """The address a request comes from; of a client before a proxy on this machine, if that one says so."""
     return scope["client"][0] if scope.get("client") else ""
-
-
-def _brings_something(headers: Headers) -> bool:
-    """Whether this could be a guess: without anything there is nothing to guess."""
-    return "authorization" in headers or bool(_cookies(headers.getlist("cookie")))
 
 
 def _host_of(url: str) -> str | None:
@@ -165,12 +175,6 @@ def _is_cross_site(headers: Headers) -> bool:
         return urlsplit(origin).netloc.lower() != headers.get("host", "").lower()
     except ValueError:
         return True
-
-
-def _cookies(lines: Iterable[str]) -> list[str]:
-    """Every value of our cookie. Programs on other ports share the cookies of a host, and write anything there."""
-    pairs = (pair.partition("=") for line in lines for pair in line.split(";"))
-    return [value.strip() for name, _, value in pairs if name.strip() == COOKIE]
 
 
 def _ask_who(headers: Headers, method: str, path: str) -> Response:
@@ -198,12 +202,13 @@ class _Body:
         self._receive = receive
         self._length = 0
         self._is_whole = False
+        self._give_up = asyncio.get_running_loop().time() + WHOLE_BODY_SECONDS
 
     async def receive(self) -> Message:
         if self._is_whole:
             return await self._receive()  # the reader waits to be told that the other side has gone
         try:
-            async with asyncio.timeout(BODY_SECONDS):
+            async with asyncio.timeout_at(min(self._give_up, asyncio.get_running_loop().time() + BODY_SECONDS)):
                 message = await self._receive()
         except TimeoutError:
             raise HTTPException(408) from None

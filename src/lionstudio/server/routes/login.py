@@ -6,7 +6,7 @@ from urllib.parse import parse_qs
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
-from lionstudio.server.guard import COOKIE, Door, client_of
+from lionstudio.server.guard import Door, client_of
 from lionstudio.server.guesses import Guesses
 from lionstudio.server.plain_page import plain_page
 
@@ -37,7 +37,7 @@ def make_router(door: Door, guesses: Guesses) -> APIRouter:
             return _page("That is not the token. Look where this server was started.", 401)
         answer = RedirectResponse("/", 303)
         is_https = request.url.scheme == "https"
-        answer.set_cookie(COOKIE, door.cookie, httponly=True, samesite="strict", secure=is_https)
+        answer.set_cookie(door.cookie_name, door.cookie, httponly=True, samesite="strict", secure=is_https)
         return answer
 
     return router
