@@ -10,20 +10,16 @@
 
 import { Route as rootRouteImport } from './routes/__root'
 import { Route as IndexRouteImport } from './routes/index'
-import { Route as AdminRouteImport } from './routes/admin'
 import { Route as ShowsRouteImport } from './routes/shows'
 import { Route as TeamsRouteImport } from './routes/teams'
+import { Route as AdminIndexRouteImport } from './routes/admin/index'
+import { Route as AdminEventsRouteImport } from './routes/admin/events'
 import { Route as RunsIndexRouteImport } from './routes/runs/index'
 import { Route as RunsRunIdRouteImport } from './routes/runs/$runId'
 
 const IndexRoute = IndexRouteImport.update({
   id: '/',
   path: '/',
-  getParentRoute: () => rootRouteImport,
-} as any)
-const AdminRoute = AdminRouteImport.update({
-  id: '/admin',
-  path: '/admin',
   getParentRoute: () => rootRouteImport,
 } as any)
 const ShowsRoute = ShowsRouteImport.update({
@@ -34,6 +30,16 @@ const ShowsRoute = ShowsRouteImport.update({
 const TeamsRoute = TeamsRouteImport.update({
   id: '/teams',
   path: '/teams',
+  getParentRoute: () => rootRouteImport,
+} as any)
+const AdminIndexRoute = AdminIndexRouteImport.update({
+  id: '/admin/',
+  path: '/admin/',
+  getParentRoute: () => rootRouteImport,
+} as any)
+const AdminEventsRoute = AdminEventsRouteImport.update({
+  id: '/admin/events',
+  path: '/admin/events',
   getParentRoute: () => rootRouteImport,
 } as any)
 const RunsIndexRoute = RunsIndexRouteImport.update({
@@ -49,50 +55,69 @@ const RunsRunIdRoute = RunsRunIdRouteImport.update({
 
 export interface FileRoutesByFullPath {
   '/': typeof IndexRoute
-  '/admin': typeof AdminRoute
   '/shows': typeof ShowsRoute
   '/teams': typeof TeamsRoute
+  '/admin/events': typeof AdminEventsRoute
   '/runs/$runId': typeof RunsRunIdRoute
+  '/admin/': typeof AdminIndexRoute
   '/runs/': typeof RunsIndexRoute
 }
 export interface FileRoutesByTo {
   '/': typeof IndexRoute
-  '/admin': typeof AdminRoute
   '/shows': typeof ShowsRoute
   '/teams': typeof TeamsRoute
+  '/admin/events': typeof AdminEventsRoute
   '/runs/$runId': typeof RunsRunIdRoute
+  '/admin': typeof AdminIndexRoute
   '/runs': typeof RunsIndexRoute
 }
 export interface FileRoutesById {
   __root__: typeof rootRouteImport
   '/': typeof IndexRoute
-  '/admin': typeof AdminRoute
   '/shows': typeof ShowsRoute
   '/teams': typeof TeamsRoute
+  '/admin/events': typeof AdminEventsRoute
   '/runs/$runId': typeof RunsRunIdRoute
+  '/admin/': typeof AdminIndexRoute
   '/runs/': typeof RunsIndexRoute
 }
 export interface FileRouteTypes {
   fileRoutesByFullPath: FileRoutesByFullPath
-  fullPaths: '/' | '/admin' | '/shows' | '/teams' | '/runs/$runId' | '/runs/'
+  fullPaths:
+    | '/'
+    | '/shows'
+    | '/teams'
+    | '/admin/events'
+    | '/runs/$runId'
+    | '/admin/'
+    | '/runs/'
   fileRoutesByTo: FileRoutesByTo
-  to: '/' | '/admin' | '/shows' | '/teams' | '/runs/$runId' | '/runs'
+  to:
+    | '/'
+    | '/shows'
+    | '/teams'
+    | '/admin/events'
+    | '/runs/$runId'
+    | '/admin'
+    | '/runs'
   id:
     | '__root__'
     | '/'
-    | '/admin'
     | '/shows'
     | '/teams'
+    | '/admin/events'
     | '/runs/$runId'
+    | '/admin/'
     | '/runs/'
   fileRoutesById: FileRoutesById
 }
 export interface RootRouteChildren {
   IndexRoute: typeof IndexRoute
-  AdminRoute: typeof AdminRoute
   ShowsRoute: typeof ShowsRoute
   TeamsRoute: typeof TeamsRoute
+  AdminEventsRoute: typeof AdminEventsRoute
   RunsRunIdRoute: typeof RunsRunIdRoute
+  AdminIndexRoute: typeof AdminIndexRoute
   RunsIndexRoute: typeof RunsIndexRoute
 }
 
@@ -103,13 +128,6 @@ declare module '@tanstack/react-router' {
       path: '/'
       fullPath: '/'
       preLoaderRoute: typeof IndexRouteImport
-      parentRoute: typeof rootRouteImport
-    }
-    '/admin': {
-      id: '/admin'
-      path: '/admin'
-      fullPath: '/admin'
-      preLoaderRoute: typeof AdminRouteImport
       parentRoute: typeof rootRouteImport
     }
     '/shows': {
@@ -124,6 +142,20 @@ declare module '@tanstack/react-router' {
       path: '/teams'
       fullPath: '/teams'
       preLoaderRoute: typeof TeamsRouteImport
+      parentRoute: typeof rootRouteImport
+    }
+    '/admin/': {
+      id: '/admin/'
+      path: '/admin'
+      fullPath: '/admin/'
+      preLoaderRoute: typeof AdminIndexRouteImport
+      parentRoute: typeof rootRouteImport
+    }
+    '/admin/events': {
+      id: '/admin/events'
+      path: '/admin/events'
+      fullPath: '/admin/events'
+      preLoaderRoute: typeof AdminEventsRouteImport
       parentRoute: typeof rootRouteImport
     }
     '/runs/': {
@@ -145,10 +177,11 @@ declare module '@tanstack/react-router' {
 
 const rootRouteChildren: RootRouteChildren = {
   IndexRoute: IndexRoute,
-  AdminRoute: AdminRoute,
   ShowsRoute: ShowsRoute,
   TeamsRoute: TeamsRoute,
+  AdminEventsRoute: AdminEventsRoute,
   RunsRunIdRoute: RunsRunIdRoute,
+  AdminIndexRoute: AdminIndexRoute,
   RunsIndexRoute: RunsIndexRoute,
 }
 export const routeTree = rootRouteImport

@@ -2,7 +2,7 @@ import { createFileRoute } from '@tanstack/react-router'
 import { Page } from '@/features/shell/Page'
 import { EmptyState } from '@/ui/states'
 
-export const Route = createFileRoute('/admin')({ component: AdminPage })
+export const Route = createFileRoute('/admin/')({ component: AdminPage })
 
 function AdminPage() {
   return (

@@ -1,0 +1,36 @@
+// The words of operators: why a run is ended, why that is refused, and what was done.
+
+import type { Schema } from '@/api/client'
+
+export type EndReason = Schema['EndReason']
+export type EndStatus = Schema['TransitionIn']['target_status']
+
+/** What an operator can give as the reason for ending a run. The codes are those of the registry. */
+export const END_REASON_WORDS: Record<EndReason, string> = {
+  'run.health.process_dead': 'Process gone',
+  'run.health.quiet_too_long': 'Quiet for too long, stale heartbeat',
+  'run.health.no_output': 'No output',
+  'run.delivery.missing': 'Missing artifacts',
+  'run.health.process_unknown': 'Process cannot be seen',
+  'run.ended.by_operator': 'Ended by an operator, see the note',
+}
+const END_REASONS = Object.keys(END_REASON_WORDS)
+
+export const isEndReason = (code: string): code is EndReason => END_REASONS.includes(code)
+
+/** What an operator may make of a run, in the order in which it is offered. */
+export const END_STATUSES = ['failed', 'aborted', 'cancelled'] as const
+
+const REFUSAL_WORDS: Record<string, string> = {
+  session_is_healthy: 'Healthy',
+  process_is_alive: 'Process alive',
+  illegal_transition: 'Already final',
+  session_not_found: 'Not found',
+  session_is_running: 'Still running',
+  session_is_needed: 'Still needed',
+  cannot_clean_up: 'Not to be touched',
+  cannot_repair: 'Not broken',
+}
+
+/** A refusal in two words; its sentence says the rest. */
+export const refusalWord = (code: string): string => REFUSAL_WORDS[code] ?? 'Refused'
