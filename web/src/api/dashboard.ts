@@ -1,15 +1,79 @@
-import { queryOptions } from '@tanstack/react-query'
-import { answerOf, GET } from './client'
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import { answerOf, GET, type Schema } from './client'
+
+export type Stats = Schema['StatsOut']
+export type Concern = Schema['AttentionOut']
+export type Execution = Schema['ExecutionOut']
+export type RefusedPlay = Schema['RefusedPlay']
+export type Signal = Schema['Signal']
 
 export const dashboardKeys = { all: ['dashboard'] as const }
+
+const PAGE = 100
+const ACTIVE_LOOKED_AT = 50
+// The last 24 hours and "over 60 minutes" move by themselves, and no news tells of it.
+const TIME_MOVES = 60_000 // ms
 
 export const statsQuery = queryOptions({
   queryKey: [...dashboardKeys.all, 'stats'],
   queryFn: ({ signal }) => answerOf(GET('/api/stats', { signal })),
+  refetchInterval: TIME_MOVES,
 })
 
-export const attentionQuery = (limit = 100) =>
+/** The first of what needs a look. */
+export const attentionQuery = (limit: number) =>
   queryOptions({
     queryKey: [...dashboardKeys.all, 'attention', limit],
     queryFn: ({ signal }) => answerOf(GET('/api/attention', { params: { query: { limit } }, signal })),
+    refetchInterval: TIME_MOVES,
   })
+
+/** What runs now. Its key is that of lists of runs, because every message may change an activity. */
+export const activeRunsQuery = queryOptions({
+  queryKey: ['runs', 'active now'],
+  queryFn: ({ signal }) =>
+    answerOf(
+      GET('/api/sessions', { params: { query: { status: 'running', limit: ACTIVE_LOOKED_AT } }, signal }),
+    ),
+})
+
+export const showsInProgressQuery = (limit: number) =>
+  queryOptions({
+    queryKey: ['shows', 'in progress', limit],
+    queryFn: ({ signal }) =>
+      answerOf(GET('/api/shows', { params: { query: { status: 'active', on_disk: false, limit } }, signal })),
+  })
+
+const pages = { initialPageParam: null as string | null }
+const following = (page: { next_cursor?: string | null }) => page.next_cursor ?? null
+
+/** Everything that needs a look, or what gives one signal. */
+export const concernsQuery = (wanted: Signal | undefined) =>
+  infiniteQueryOptions({
+    ...pages,
+    queryKey: [...dashboardKeys.all, 'concerns', wanted ?? null],
+    queryFn: ({ pageParam, signal }) =>
+      answerOf(
+        GET('/api/attention', {
+          params: { query: { signal: wanted ?? null, cursor: pageParam, limit: PAGE } },
+          signal,
+        }),
+      ),
+    getNextPageParam: following,
+  })
+
+export const executionsQuery = infiniteQueryOptions({
+  ...pages,
+  queryKey: [...dashboardKeys.all, 'executions'],
+  queryFn: ({ pageParam, signal }) =>
+    answerOf(GET('/api/executions', { params: { query: { cursor: pageParam, limit: PAGE } }, signal })),
+  getNextPageParam: following,
+})
+
+export const requestChangesQuery = infiniteQueryOptions({
+  ...pages,
+  queryKey: [...dashboardKeys.all, 'request changes'],
+  queryFn: ({ pageParam, signal }) =>
+    answerOf(GET('/api/request-changes', { params: { query: { cursor: pageParam, limit: PAGE } }, signal })),
+  getNextPageParam: following,
+})

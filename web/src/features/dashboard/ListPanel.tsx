@@ -1,0 +1,118 @@
+import type { ReactNode } from 'react'
+import { countOf, formatCount } from '@/lib/numbers'
+import { Button } from '@/ui/Button'
+import { Panel } from '@/ui/Panel'
+import { Skeleton } from '@/ui/states'
+import { Trouble } from '@/vocabulary/Trouble'
+
+const ROW = 44
+
+/** As much of an infinite query as a list needs. */
+export type Paged<Row> = {
+  data: { pages: { items: Row[] }[] } | undefined
+  isPending: boolean
+  error: Error | null
+  hasNextPage: boolean
+  isFetchingNextPage: boolean
+  fetchNextPage: () => unknown
+  refetch: () => unknown
+}
+
+export type Column<Row> = {
+  name: string
+  /** A width of the grid: 120px, minmax(0,1fr). */
+  width: string
+  isNumber?: boolean
+  /** Left out where the window is narrow. */
+  isExtra?: boolean
+  draw: (row: Row) => ReactNode
+}
+
+type Props<Row> = {
+  label: string
+  noun: string
+  list: Paged<Row>
+  columns: readonly Column<Row>[]
+  idOf: (row: Row) => string
+  empty: ReactNode
+}
+
+/** A list that explains a number: one row for each thing that was counted. */
+export function ListPanel<Row>({ label, noun, list, columns, idOf, empty }: Props<Row>) {
+  const rows = list.data?.pages.flatMap((page) => page.items) ?? []
+  if (list.isPending) {
+    return (
+      <Framed>
+        <Skeleton rows={10} height={ROW} />
+      </Framed>
+    )
+  }
+  if (list.error && list.data === undefined) {
+    return (
+      <Framed>
+        <Trouble error={list.error} retry={() => void list.refetch()} />
+      </Framed>
+    )
+  }
+  if (rows.length === 0) return <Framed>{empty}</Framed>
+  return (
+    <Framed>
+      <table aria-label={label} className="w-full table-fixed">
+        <colgroup>
+          {columns.map((column) => (
+            <col
+              key={column.name}
+              style={{ width: column.width }}
+              className={column.isExtra ? 'max-[999px]:hidden' : ''}
+            />
+          ))}
+        </colgroup>
+        <thead>
+          <tr className="border-b border-line bg-sunken text-12 text-text-3">
+            {columns.map((column) => (
+              <th key={column.name} scope="col" className={`h-8 medium ${cell(column)}`}>
+                {column.name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={idOf(row)} className="border-b border-line last:border-0 hover:bg-hover">
+              {columns.map((column) => (
+                <td key={column.name} className={`h-11 ${cell(column)}`}>
+                  {column.draw(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <Foot list={list} count={rows.length} noun={noun} />
+    </Framed>
+  )
+}
+
+function Framed({ children }: { children: ReactNode }) {
+  return <Panel className="overflow-hidden">{children}</Panel>
+}
+
+function cell<Row>(column: Column<Row>): string {
+  const side = column.isNumber ? 'text-right' : 'text-left'
+  return `px-3 first:pl-4 last:pr-4 ${side} ${column.isExtra ? 'max-[999px]:hidden' : ''}`
+}
+
+function Foot<Row>({ list, count, noun }: { list: Paged<Row>; count: number; noun: string }) {
+  return (
+    <div className="flex min-h-11 items-center gap-3 border-t border-line px-4 text-12 text-text-3">
+      <span role="status">
+        {list.hasNextPage ? `The first ${formatCount(count)}` : `All ${countOf(count, noun)}`}
+      </span>
+      {list.hasNextPage ? (
+        <Button size="small" disabled={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+          Load more
+        </Button>
+      ) : null}
+    </div>
+  )
+}

@@ -1,0 +1,67 @@
+import { Link } from '@tanstack/react-router'
+import type { Play } from '@/api/shows'
+import { plainLine } from '@/lib/plain'
+import { EmptyState } from '@/ui/states'
+import { Chain } from '@/vocabulary/Chain'
+import { Age } from './Age'
+import { type Column, ListPanel, type Paged } from './ListPanel'
+import { toPlay } from './lists'
+import { TwoLines } from './TwoLines'
+
+const COLUMNS: readonly Column<Play>[] = [
+  {
+    name: 'Play',
+    width: 'auto',
+    draw: (play) => <TwoLines name={play.name} link={toPlay(play.topic)} says={plainLine(play.topic)} />,
+  },
+  { name: 'State', width: '280px', draw: (play) => <Chain words={play.chain} state={play.state} /> },
+  {
+    name: 'Run',
+    width: '220px',
+    isExtra: true,
+    draw: (play) =>
+      play.session_id === null ? (
+        <span className="text-text-3">–</span>
+      ) : (
+        <Link
+          to="/runs/$runId"
+          params={{ runId: play.session_id }}
+          className="block overflow-hidden text-ellipsis whitespace-nowrap hover:underline"
+        >
+          {plainLine(play.session_name ?? play.session_id)}
+        </Link>
+      ),
+  },
+  {
+    name: 'Updated',
+    width: '112px',
+    isNumber: true,
+    draw: (play) => (
+      <span className="text-text-2">
+        <Age since={play.updated_at} /> ago
+      </span>
+    ),
+  },
+]
+
+/** One row for each play. */
+export function PlayList({ list }: { list: Paged<Play> }) {
+  return (
+    <ListPanel
+      label="Plays"
+      noun="play"
+      list={list}
+      columns={COLUMNS}
+      idOf={(play) => `${play.topic} / ${play.name}`}
+      empty={
+        <EmptyState title="No play is so now.">
+          <p>
+            <Link to="/shows" className="underline">
+              All shows
+            </Link>
+          </p>
+        </EmptyState>
+      }
+    />
+  )
+}

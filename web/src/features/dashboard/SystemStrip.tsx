@@ -1,0 +1,96 @@
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import type { Stats } from '@/api/dashboard'
+import { formatBytes, formatCount } from '@/lib/numbers'
+import { formatMoment } from '@/lib/time'
+import { Icon } from '@/ui/Icon'
+import { Tip } from '@/ui/Tip'
+import { toAdmin, toLegacy } from './lists'
+import { type SystemWord, systemWord } from './system'
+
+const LEGACY = 'Runs created before the current status vocabulary. Excluded from live operational metrics.'
+
+/** How the studio itself is doing, in one line. Each part leads to the console that explains it. */
+export function SystemStrip({ stats }: { stats: Stats }) {
+  const { system } = stats
+  const round = system.doctor.last_round
+  return (
+    <div
+      role="group"
+      aria-label="System"
+      className="flex min-h-9 flex-wrap items-center rounded-panel border border-line bg-surface px-4 text-12 text-text-2"
+    >
+      <Verdict word={systemWord(system)} />
+      <Part label="DB" title={system.engine}>
+        {formatBytes(system.db_size_bytes)}
+      </Part>
+      <Part label="WAL" title={system.wal_bytes === null ? `${system.engine} tells of none` : undefined}>
+        {system.wal_bytes === null ? '–' : formatBytes(system.wal_bytes)}
+      </Part>
+      <Part
+        label="Connections"
+        title={system.connections === null ? `${system.engine} tells of none` : undefined}
+        isExtra
+      >
+        {system.connections === null ? '–' : formatCount(system.connections)}
+      </Part>
+      <Part label="SSE" title="Watchers that follow the live feed" isExtra>
+        {formatCount(system.sse_streams)} live
+      </Part>
+      <Part label="Doctor" isExtra>
+        {round === null ? 'looks now' : `checked ${formatMoment(round.ended_at, stats.at)}`}
+      </Part>
+      {stats.legacy === 0 ? null : <LegacyChip count={stats.legacy} />}
+    </div>
+  )
+}
+
+const ITEM = 'inline-flex h-6 items-center gap-1.5 border-l border-line px-3.5 whitespace-nowrap'
+
+function Verdict({ word }: { word: SystemWord }) {
+  return (
+    <Link
+      {...toAdmin}
+      title={word.because}
+      className={`t-${word.tone} inline-flex h-6 items-center gap-2 pr-3.5`}
+    >
+      {word.isWell ? (
+        <span aria-hidden="true" className="size-[7px] rounded-full bg-tone" />
+      ) : (
+        <Icon name="warning" size={14} className="text-tone" />
+      )}
+      <b className="medium text-text">{word.says}</b>
+    </Link>
+  )
+}
+
+type PartProps = { label: string; title?: string | undefined; isExtra?: boolean; children: ReactNode }
+
+function Part({ label, title, isExtra = false, children }: PartProps) {
+  return (
+    <Link
+      {...toAdmin}
+      title={title}
+      className={`${ITEM} ${isExtra ? 'max-[999px]:hidden' : ''} hover:text-text`}
+    >
+      <span className="text-text-3">{label}</span>
+      <b className="medium text-text">{children}</b>
+    </Link>
+  )
+}
+
+function LegacyChip({ count }: { count: number }) {
+  return (
+    <Tip text={LEGACY}>
+      <Link
+        {...toLegacy}
+        data-number={count}
+        aria-label={`Legacy unclassified: ${formatCount(count)}. ${LEGACY}`}
+        className="ml-auto inline-flex h-6 items-center gap-[5px] rounded-chip border border-dashed border-line-strong px-1.5 whitespace-nowrap text-text-3 hover:border-line-control hover:text-text-2"
+      >
+        <Icon name="legacy" size={12} />
+        Legacy unclassified {formatCount(count)}
+      </Link>
+    </Tip>
+  )
+}
