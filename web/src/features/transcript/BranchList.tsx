@@ -1,0 +1,102 @@
+import type { RunInFull } from '@/api/runs'
+import { formatCount } from '@/lib/numbers'
+import { plainLine } from '@/lib/plain'
+import { ActivityChip } from '@/vocabulary/ActivityChip'
+import { growTree, type Limb, nameOf } from './branchTree'
+
+type Props = {
+  run: RunInFull
+  chosen: string | null
+  onChoose: (branchId: string | null) => void
+}
+
+/** The branches of a run as a tree of forks; one of them, or all in order, is read beside it. */
+export function BranchList({ run, chosen, onChoose }: Props) {
+  const limbs = growTree(run.branches)
+  const hasForks = run.branches.some((branch) => branch.parent_branch_id !== null)
+  return (
+    <nav
+      aria-label="Branches"
+      className="flex max-h-64 min-h-0 flex-col overflow-y-auto border-line bg-sunken px-2 pb-3 max-wide:border-b wide:max-h-none wide:border-r"
+    >
+      <h2 className="flex h-11 flex-none items-center px-2 strong">
+        Branches
+        <span className="ml-auto text-12 font-normal text-text-3">{formatCount(run.branches.length)}</span>
+      </h2>
+      {run.branches.length > 1 ? (
+        <Choice isChosen={chosen === null} depth={0} onChoose={() => onChoose(null)}>
+          <span className="flex items-center gap-2">
+            <b className="cut medium">All in order</b>
+            <span className="ml-auto text-12 text-text-3">{formatCount(run.message_count)}</span>
+          </span>
+          <span className="text-12 text-text-3">as it was stored, every branch</span>
+        </Choice>
+      ) : null}
+      {limbs.map((limb) => (
+        <Choice
+          key={limb.branch.id}
+          isChosen={chosen === limb.branch.id}
+          depth={limb.depth}
+          onChoose={() => onChoose(limb.branch.id)}
+        >
+          <BranchWords limb={limb} run={run} />
+        </Choice>
+      ))}
+      {hasForks ? (
+        <p className="px-2 pt-3 text-12 text-pretty text-text-3">
+          A fork shares its parent's messages up to the fork; only what came after is counted.
+        </p>
+      ) : null}
+    </nav>
+  )
+}
+
+type ChoiceProps = { isChosen: boolean; depth: number; onChoose: () => void; children: React.ReactNode }
+
+function Choice({ isChosen, depth, onChoose, children }: ChoiceProps) {
+  return (
+    <button
+      type="button"
+      aria-current={isChosen ? 'true' : undefined}
+      onClick={onChoose}
+      style={{ paddingLeft: 8 + Math.min(depth, 6) * 18 }}
+      className={`mb-0.5 grid flex-none gap-0.5 rounded-control py-2 pr-2 text-left ${isChosen ? 'bg-surface shadow-[0_0_0_1px_var(--line-strong)]' : 'hover:bg-active'}`}
+    >
+      {children}
+    </button>
+  )
+}
+
+function BranchWords({ limb, run }: { limb: Limb; run: RunInFull }) {
+  const { branch, parent } = limb
+  const isBusy = branch.activity !== null && branch.activity.kind !== 'unknown'
+  const facts = [
+    parent === null || branch.forked_at === null
+      ? null
+      : `forked at ${plainLine(nameOf(parent))} #${branch.forked_at}`,
+    branch.model === null ? null : plainLine(branch.model).replace(/^.*\//, ''),
+    limb.depth === 0 && run.provenance.agent !== null && branch.id === run.branches[0]?.id
+      ? plainLine(run.provenance.agent)
+      : null,
+  ].filter((fact) => fact !== null)
+  return (
+    <>
+      <span className="flex min-w-0 items-center gap-2">
+        <span
+          className={`size-[7px] flex-none rounded-full bg-tone ${isBusy ? 't-info' : 't-neutral'}`}
+          aria-hidden="true"
+        />
+        <b className="cut medium">{plainLine(nameOf(branch))}</b>
+        <span className="ml-auto text-12 text-text-3">{formatCount(branch.message_count)}</span>
+      </span>
+      <span className="flex min-h-5 min-w-0 items-center gap-2 pl-[15px]">
+        <span className="cut text-12 text-text-3">{facts.join(' · ')}</span>
+        {isBusy ? (
+          <span className="ml-auto">
+            <ActivityChip activity={branch.activity} />
+          </span>
+        ) : null}
+      </span>
+    </>
+  )
+}

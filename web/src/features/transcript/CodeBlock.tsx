@@ -1,0 +1,41 @@
+import { plainText } from '@/lib/plain'
+import { CopyButton } from '@/ui/CopyButton'
+import { useHighlight } from './highlight'
+
+type Props = { code: string; language: string }
+
+/** Code with its colours, which come a moment later and move nothing. */
+export function CodeBlock({ code, language }: Props) {
+  const shown = plainText(code)
+  const lines = useHighlight(shown, language)
+  return (
+    <div className="group/code relative my-2 max-w-[720px]">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls sideways must be reachable without a mouse */}
+      <pre tabIndex={0} className="code rounded-control border border-line">
+        <code>
+          {lines === null
+            ? shown
+            : lines.map((pieces, line) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: a line is its number
+                <span key={line}>
+                  {pieces.map(([text, kind], at) =>
+                    kind === null ? (
+                      text
+                    ) : (
+                      // biome-ignore lint/suspicious/noArrayIndexKey: a piece is its place in the line
+                      <span key={at} className={`code-${kind}`}>
+                        {text}
+                      </span>
+                    ),
+                  )}
+                  {'\n'}
+                </span>
+              ))}
+        </code>
+      </pre>
+      <span className="absolute top-1 right-1 rounded-control bg-sunken opacity-0 group-hover/code:opacity-100 focus-within:opacity-100">
+        <CopyButton text={code} label="Copy code" />
+      </span>
+    </div>
+  )
+}

@@ -1,0 +1,92 @@
+// Markdown of agents: no HTML of theirs, no picture from elsewhere, no link that runs or stays in this window.
+
+import { type ComponentProps, Fragment, isValidElement, type ReactElement, type ReactNode } from 'react'
+import render, { type Components } from 'react-markdown'
+import remarkGfm from 'remark-gfm'
+import { splitMarkdown } from '@/lib/markdownParts'
+import { plainText } from '@/lib/plain'
+import { CodeBlock } from './CodeBlock'
+
+const REMEMBERED = 400 // pieces that are drawn again without being read again
+const PLUGINS = [remarkGfm]
+const OPENABLE = /^(https?|mailto):/i
+
+const COMPONENTS: Components = {
+  a: ({ href, children }) => <Address href={href}>{children}</Address>,
+  img: ({ src, alt }) => (
+    <Address href={typeof src === 'string' ? src : undefined}>Image: {alt || src || 'no address'}</Address>
+  ),
+  pre: ({ children }) => <Code>{children}</Code>,
+  code: ({ children }) => <code className="inline-code">{children}</code>,
+  input: ({ checked }) => <span className="mr-1.5">{checked ? '☑' : '☐'}</span>,
+  table: ({ children }) => (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls sideways must be reachable without a mouse
+    <div tabIndex={0} className="my-2 overflow-x-auto">
+      <table>{children}</table>
+    </div>
+  ),
+  // The outline of the page is the page's: a heading of an agent is only larger.
+  h1: ({ children }) => <p className="md-title text-15">{children}</p>,
+  h2: ({ children }) => <p className="md-title text-15">{children}</p>,
+  h3: Title,
+  h4: Title,
+  h5: Title,
+  h6: Title,
+}
+
+function Title({ children }: ComponentProps<'h3'>) {
+  return <p className="md-title">{children}</p>
+}
+
+/** A link that leaves the studio, or the address as text where it would not. */
+function Address({ href, children }: { href: string | undefined; children: ReactNode }) {
+  if (href === undefined || !OPENABLE.test(href)) {
+    return (
+      <>
+        {children}
+        {href ? <span className="text-text-3"> ({href})</span> : null}
+      </>
+    )
+  }
+  return (
+    <a href={href} title={href} target="_blank" rel="noopener noreferrer">
+      {children}
+    </a>
+  )
+}
+
+function Code({ children }: { children: ReactNode }) {
+  if (!isValidElement<{ className?: string; children?: ReactNode }>(children)) return <pre>{children}</pre>
+  const language = /language-([\w+-]+)/.exec(children.props.className ?? '')?.[1] ?? ''
+  const code = String(children.props.children ?? '').replace(/\n$/, '')
+  return <CodeBlock code={code} language={language.toLowerCase()} />
+}
+
+const drawn = new Map<string, ReactElement>()
+
+/** A piece as elements. It is a plain function of its text, so the last few are remembered. */
+function draw(piece: string): ReactElement {
+  const before = drawn.get(piece)
+  if (before !== undefined) return before
+  const element = render({ children: piece, remarkPlugins: PLUGINS, components: COMPONENTS })
+  if (drawn.size >= REMEMBERED) drawn.delete(drawn.keys().next().value ?? '')
+  drawn.set(piece, element)
+  return element
+}
+
+function Piece({ text }: { text: string }) {
+  return draw(text)
+}
+
+export default function Markdown({ text }: { text: string }) {
+  return (
+    <div className="md">
+      {splitMarkdown(plainText(text)).map((piece, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a piece is its place in the text
+        <Fragment key={at}>
+          <Piece text={piece} />
+        </Fragment>
+      ))}
+    </div>
+  )
+}

@@ -1,0 +1,195 @@
+import { useCallback, useEffect, useRef, useState } from 'react'
+import type { History } from '@/api/messages'
+import type { RunInFull } from '@/api/runs'
+import { useNow } from '@/lib/clock'
+import { useKeys } from '@/lib/keys'
+import { countOf } from '@/lib/numbers'
+import { formatDuration } from '@/lib/time'
+import { Icon } from '@/ui/Icon'
+import { EmptyState } from '@/ui/states'
+import { Trouble } from '@/vocabulary/Trouble'
+import { type Branch, nameOf } from './branchTree'
+import { Folds } from './folds'
+import { MessageRow } from './MessageRow'
+import { PaneBar } from './PaneBar'
+import { speakerOf } from './speaker'
+import { useLog } from './useLog'
+
+type Props = {
+  run: RunInFull
+  /** The branch that is read; null for everything in order. */
+  branch: Branch | null
+  history: History
+  /** The message that the address names. */
+  target: { position: number } | null
+  isFull: boolean
+  onFull: () => void
+  onLink: (position: number) => void
+}
+
+const SCROLL_KEYS = new Set(['ArrowUp', 'ArrowDown', 'PageUp', 'PageDown', 'Home', ' '])
+
+/** A transcript with a scroll of its own. */
+export function Pane({ run, branch, history, target, isFull, onFull, onLink }: Props) {
+  const pane = useRef<HTMLDivElement>(null)
+  const [folds] = useState(() => new Map<string, boolean>())
+  const isHidden = useCallback(
+    (position: number): boolean => {
+      const message = history.at(position)
+      return message !== undefined && message.kind === 'tool_result' && history.callOf(message) !== undefined
+    },
+    [history],
+  )
+  const log = useLog(history, null, isHidden, pane)
+  const { hold, follow } = log
+  const settle = useCallback(
+    (position: number): number => {
+      const message = history.at(position)
+      return (message === undefined ? undefined : history.callOf(message)) ?? position
+    },
+    [history],
+  )
+  const held = log.held === null ? null : settle(log.held)
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only when the address names another one
+  useEffect(() => {
+    if (target !== null) hold(target.position)
+  }, [target, history])
+
+  useKeys(
+    {
+      f: { does: isFull ? 'Back to the page' : 'Give it the whole window', act: onFull },
+      End: { does: 'To the end, and follow', act: follow },
+    },
+    'Transcript',
+  )
+  const items = log.virtualizer.getVirtualItems()
+  const range = log.virtualizer.range
+  return (
+    <div className="relative flex min-h-0 min-w-0 flex-col">
+      <PaneBar
+        title={branch === null ? 'All in order' : nameOf(branch)}
+        from={range === null ? 0 : log.positionAt(range.startIndex)}
+        to={range === null ? 0 : log.positionAt(range.endIndex)}
+        length={history.length}
+        isFull={isFull}
+        onFull={onFull}
+      />
+      {history.trouble === null ? null : (
+        <Trouble error={history.trouble} retry={() => void history.catchUp()} />
+      )}
+      <div
+        ref={pane}
+        role="log"
+        aria-label="Transcript"
+        aria-live={log.isFollowing ? 'polite' : 'off'}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable without a mouse
+        tabIndex={0}
+        className="min-h-0 flex-1 overflow-y-auto overscroll-contain [overflow-anchor:none] focus-visible:shadow-[inset_0_0_0_2px_var(--focus)]"
+        onScroll={log.onScroll}
+        onWheel={log.release}
+        onTouchMove={log.release}
+        onPointerDown={log.release}
+        onKeyDown={(event) => (SCROLL_KEYS.has(event.key) ? log.release() : undefined)}
+      >
+        {history.length === 0 ? <Nothing run={run} /> : null}
+        <Folds value={folds}>
+          <div className="relative w-full" style={{ height: log.virtualizer.getTotalSize() }}>
+            {items.map((item) => (
+              <div
+                key={item.key}
+                ref={log.virtualizer.measureElement}
+                data-index={item.index}
+                className="absolute top-0 left-0 w-full"
+                style={{ transform: `translateY(${item.start}px)` }}
+              >
+                <Row
+                  run={run}
+                  branch={branch}
+                  history={history}
+                  position={log.positionAt(item.index)}
+                  isHidden={isHidden(log.positionAt(item.index))}
+                  held={held}
+                  onLink={onLink}
+                />
+              </div>
+            ))}
+          </div>
+        </Folds>
+      </div>
+      {log.newCount > 0 || !log.isFollowing ? (
+        <div className="pointer-events-none absolute inset-x-0 bottom-4 grid place-items-center">
+          <button
+            type="button"
+            onClick={follow}
+            title="To the end  End"
+            className="pointer-events-auto inline-flex h-[30px] items-center gap-1.5 rounded-full bg-accent pr-3.5 pl-[11px] medium text-on-accent shadow-2"
+          >
+            <Icon name="down" size={12} />
+            {log.newCount > 0 ? `${log.newCount} new` : 'To the end'}
+          </button>
+        </div>
+      ) : null}
+    </div>
+  )
+}
+
+type RowProps = {
+  run: RunInFull
+  branch: Branch | null
+  history: History
+  position: number
+  isHidden: boolean
+  held: number | null
+  onLink: (position: number) => void
+}
+
+function Row({ run, branch, history, position, isHidden, held, onLink }: RowProps) {
+  const message = history.at(position)
+  if (message === undefined) return <Unread position={position} />
+  if (isHidden) return null
+  const standsIn = branch ?? run.branches.find((one) => message.branch_ids?.includes(one.id))
+  const before = branch === null ? undefined : history.at(position - 1)
+  const shown = history.callOf(message) ?? position
+  return (
+    <MessageRow
+      message={message}
+      position={shown}
+      result={message.kind === 'tool_call' ? history.resultOf(message) : undefined}
+      isAwaited={run.status === 'running' && !(branch !== null && history.lastTurn > position)}
+      speaker={speakerOf(message, run, standsIn)}
+      branchName={
+        branch === null && run.branches.length > 1 && standsIn !== undefined ? nameOf(standsIn) : null
+      }
+      pause={before === undefined ? null : message.created_at - before.created_at}
+      isTinted={held === shown}
+      onLink={onLink}
+    />
+  )
+}
+
+function Unread({ position }: { position: number }) {
+  return (
+    <div aria-hidden="true" className="grid h-[72px] grid-cols-[44px_24px_minmax(0,1fr)] gap-x-3 py-2 pr-4">
+      <span className="text-right font-mono text-11 leading-6 text-text-3">{position}</span>
+      <span className="size-6 rounded-control bg-active" />
+      <span className="grid content-start gap-2.5 pt-2">
+        <span className="h-2.5 w-32 rounded-[3px] bg-active" />
+        <span className="h-2.5 w-2/3 rounded-[3px] bg-active" />
+      </span>
+    </div>
+  )
+}
+
+function Nothing({ run }: { run: RunInFull }) {
+  const now = useNow(run.started_at)
+  return run.status === 'running' ? (
+    <EmptyState
+      title={`No message yet.${run.started_at === null ? '' : ` The run started ${formatDuration(now - run.started_at)} ago.`}`}
+    />
+  ) : (
+    <EmptyState title="No message was recorded.">
+      {run.messages_lost > 0 ? <p>{countOf(run.messages_lost, 'message')} could not be stored.</p> : null}
+    </EmptyState>
+  )
+}

@@ -1,0 +1,147 @@
+// The scroll of a transcript: which rows are drawn, what stays still, and whether it follows the end.
+
+import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual'
+import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import type { History } from '@/api/messages'
+import { estimateHeight } from './heights'
+
+const FOLLOWS_WITHIN = 40 // px from the end
+const OVERSCAN = 10
+const AHEAD = 25 // messages beyond the drawn ones that are read as well
+const READ_EVERY = 60 // ms, while somebody drags the scroll bar through thousands
+const ROOM_BELOW = 56 // px, so that the button for new messages hides nothing
+
+export type Log = {
+  virtualizer: Virtualizer<HTMLDivElement, Element>
+  /** The position in a row. */
+  positionAt: (index: number) => number
+  /** How many messages came since the reader left the end. */
+  newCount: number
+  isFollowing: boolean
+  /** The message that is kept in the middle until the reader scrolls. */
+  held: number | null
+  hold: (position: number) => void
+  release: () => void
+  follow: () => void
+  onScroll: () => void
+}
+
+export function useLog(
+  history: History,
+  positions: readonly number[] | null,
+  isHidden: (position: number) => boolean,
+  pane: RefObject<HTMLDivElement | null>,
+): Log {
+  const count = positions === null ? history.length : positions.length
+  const positionAt = useCallback(
+    (index: number): number => (positions === null ? index + 1 : (positions[index] ?? 0)),
+    [positions],
+  )
+  const [held, setHeld] = useState<number | null>(null)
+  const [leftAt, setLeftAt] = useState<number | null>(null) // how long the history was when the reader left its end
+
+  const estimateSize = useCallback(
+    (index: number): number => {
+      const position = positionAt(index)
+      return isHidden(position) ? 0 : estimateHeight(history.at(position))
+    },
+    [history, positionAt, isHidden],
+  )
+  const virtualizer = useVirtualizer<HTMLDivElement, Element>({
+    count,
+    getScrollElement: () => pane.current,
+    estimateSize,
+    getItemKey: positionAt,
+    overscan: OVERSCAN,
+    paddingStart: 4,
+    paddingEnd: ROOM_BELOW,
+    anchorTo: 'end',
+    scrollEndThreshold: FOLLOWS_WITHIN,
+    initialOffset: () => count * estimateHeight(undefined),
+  })
+
+  useMeasureAgainByWidth(virtualizer, pane)
+  useReading(history, virtualizer, positionAt)
+
+  const total = virtualizer.getTotalSize()
+  const version = history.version()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: whatever changes the height of anything
+  useLayoutEffect(() => {
+    const element = pane.current
+    if (element === null) return
+    if (held !== null) virtualizer.scrollToIndex(indexOf(positions, held), { align: 'center' })
+    else if (leftAt === null) element.scrollTop = element.scrollHeight
+  }, [held, leftAt, version, total, positions])
+
+  const onScroll = (): void => {
+    const element = pane.current
+    if (element === null || held !== null) return
+    const isAtEnd = element.scrollHeight - element.scrollTop - element.clientHeight <= FOLLOWS_WITHIN
+    if (isAtEnd && leftAt !== null) setLeftAt(null)
+    if (!isAtEnd && leftAt === null) setLeftAt(history.length)
+  }
+  return {
+    virtualizer,
+    positionAt,
+    held,
+    newCount: leftAt === null ? 0 : history.length - leftAt,
+    isFollowing: leftAt === null && held === null,
+    hold: (position) => {
+      history.need(position - AHEAD, position + AHEAD)
+      setHeld(position)
+      setLeftAt(history.length)
+    },
+    release: () => setHeld(null),
+    follow: () => {
+      setHeld(null)
+      setLeftAt(null)
+    },
+    onScroll,
+  }
+}
+
+/** The row of a position, or the first one after it. */
+function indexOf(positions: readonly number[] | null, position: number): number {
+  if (positions === null) return position - 1
+  const found = positions.findIndex((one) => one >= position)
+  return found === -1 ? positions.length - 1 : found
+}
+
+/** Read what is drawn, and a little more on both sides. */
+function useReading(
+  history: History,
+  virtualizer: Virtualizer<HTMLDivElement, Element>,
+  positionAt: (index: number) => number,
+): void {
+  const last = useRef(0)
+  const items = virtualizer.getVirtualItems()
+  const from = positionAt(items[0]?.index ?? 0)
+  const to = positionAt(items.at(-1)?.index ?? 0)
+  useEffect(() => {
+    const wait = Math.max(0, last.current + READ_EVERY - performance.now())
+    const timer = setTimeout(() => {
+      last.current = performance.now()
+      history.need(from - AHEAD, to + AHEAD)
+    }, wait)
+    return () => clearTimeout(timer)
+  }, [history, from, to])
+}
+
+/** Heights are known for one width only. */
+function useMeasureAgainByWidth(
+  virtualizer: Virtualizer<HTMLDivElement, Element>,
+  pane: RefObject<HTMLDivElement | null>,
+): void {
+  useEffect(() => {
+    const element = pane.current
+    if (element === null) return
+    let width = element.clientWidth
+    const observer = new ResizeObserver(() => {
+      if (element.clientWidth === width) return
+      width = element.clientWidth
+      virtualizer.measure()
+    })
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [virtualizer, pane])
+}
