@@ -280,6 +280,17 @@ def test_a_prune_that_does_not_say_what_goes_deletes_nothing(client: TestClient,
     assert statuses(ctx, "old") == ["completed"]
 
 
+def test_a_list_says_what_a_run_s_own_page_saw(client: TestClient, ctx: Context, tmp_path: Path) -> None:
+    for left in leave(ctx, tmp_path / "out"):
+        Path(left).unlink()  # by hand, after the doctor saw them
+    assert [row["id"] for row in client.get("/api/sessions?health=zombie").json()["items"]] == ["run-1"]
+    assert client.get("/api/sessions/run-1").json()["effective_health"] == "healthy"
+    assert client.get("/api/sessions?health=zombie").json()["items"] == []
+    client.get("/api/sessions/run-1")  # says nothing new
+    health = [(event.actor, event.details["health"]) for event in acts(ctx, "classify")]
+    assert health == [("doctor_auto", "healthy"), ("doctor_auto", "zombie")]
+
+
 def test_what_a_run_left_behind_is_removed(client: TestClient, ctx: Context, tmp_path: Path) -> None:
     folder = tmp_path / "out"
     left = leave(ctx, folder)

@@ -258,7 +258,7 @@ def test_a_branch_may_begin_empty_or_fork(client: TestClient, ctx: Context) -> N
     fork = {"id": "b-2", "name": "retry", "parent_branch_id": "run-1-main", "at": 2, "model": "m"}
     expected = {
         "id": "b-2", "name": "retry", "created_at": NOW, "parent_branch_id": "run-1-main", "forked_at": 2,
-        "message_count": 0, "history_length": 2, "system_msg_id": None, "last_at": None, "activity": None,
+        "message_count": 0, "history_length": 2, "system_msg_id": None, "last_at": None, "activity": None, "model": "m",
     }  # fmt: skip
     assert ok(client.post(path, json=fork), 201) == expected
     assert ok(client.post(path, json={"id": "b-2"}), 201) == expected  # announced again
@@ -270,7 +270,7 @@ def test_a_branch_may_begin_empty_or_fork(client: TestClient, ctx: Context) -> N
     assert ok(client.post(path, json={}), 201)["forked_at"] is None
     refused(client.post(path, json={"parent_branch_id": "run-1-main", "at": 4}), 409, "fork_out_of_range")
     refused(client.post(path, json={"parent_branch_id": "nope"}), 404, "branch_not_found")
-    for bad in ({"at": -1}, {"at": 10**30}, {"at": "x"}, {"bogus": 1}, {"id": "a/b"}):
+    for bad in ({"at": 2}, {"at": -1}, {"at": 10**30}, {"at": "x"}, {"bogus": 1}, {"id": "a/b"}):
         refused(client.post(path, json=bad), 422, "invalid_request")
     start_run(ctx, "run-2")
     refused(client.post("/api/sessions/run-2/branches", json={"id": "b-2"}), 409, "already_exists")

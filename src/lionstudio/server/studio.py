@@ -7,8 +7,10 @@ from typing import NamedTuple
 
 from fastapi.concurrency import run_in_threadpool
 
+from lionstudio import machine
 from lionstudio.doctor.loop import Doctor
 from lionstudio.doctor.resources import ResourceView
+from lionstudio.domain.process import Place
 from lionstudio.recorders.reading import bring_back, open_to_read
 from lionstudio.recorders.spool import list_waiting
 from lionstudio.server.live import LiveFeed
@@ -27,6 +29,7 @@ class Studio(NamedTuple):
     doctor: Doctor
     resources: ResourceView
     started_at: float
+    place: Place
 
 
 async def _bring_back_again_and_again(ctx: Context, settings: Settings) -> None:
@@ -49,7 +52,7 @@ async def open_studio(settings: Settings, now: Callable[[], float]) -> AsyncIter
         doctor.start()
         bringing = asyncio.create_task(_bring_back_again_and_again(ctx, settings))
         try:
-            yield Studio(settings, ctx, live, doctor, ResourceView(ctx, settings), ctx.now())
+            yield Studio(settings, ctx, live, doctor, ResourceView(ctx, settings), ctx.now(), machine.here())
         finally:
             bringing.cancel()
             live.close_streams()

@@ -16,7 +16,7 @@ from lionstudio.services import sessions
 from lionstudio.services.admin import trim_events
 from lionstudio.services.context import Context, again_if_undone
 from lionstudio.services.folders_in_use import FoldersInUse
-from lionstudio.services.health import glance, look_at_files, observe_session
+from lionstudio.services.health import find_evidence, glance, look_at_files, observe_session
 from lionstudio.services.session_list import list_sessions
 from lionstudio.store import audit
 from lionstudio.store import evidence as evidence_rows
@@ -101,6 +101,15 @@ def keep_examined(ctx: Context, examined: Sequence[Examined], *, actor: str = DO
     if changed:
         trim_events(ctx)
     return changed
+
+
+def share_look(ctx: Context, one: Examined) -> None:
+    """Keep a look at an ended run where lists say otherwise: two pages must not disagree."""
+    if one.session.status is SessionStatus.RUNNING:
+        return
+    stored = find_evidence(ctx, one.session.id)
+    if one.verdict.health is not (Health.HEALTHY if stored is None else stored.health):
+        keep_examined(ctx, [one])
 
 
 def _split(ctx: Context, session_ids: Collection[str]) -> tuple[list[Session], list[Session]]:

@@ -1730,6 +1730,31 @@ export interface components {
          */
         Lifecycle: "pending" | "running" | "awaiting_gate" | "blocked" | "ended" | "archived" | "legacy";
         /**
+         * PlaceOut
+         * @description Where a message stands.
+         */
+        lionstudio__server__schemas__runs__PlaceOut: {
+            /** Branch Id */
+            branch_id: string;
+            /**
+             * Position
+             * @description in the history of that branch, counted from 1
+             */
+            position: number;
+        };
+        /**
+         * PlaceOut
+         * @description Where the server runs. An agent on the same system names it with its pid, and can be watched from then on.
+         */
+        lionstudio__server__schemas__system__PlaceOut: {
+            /** Boot Id */
+            boot_id: string | null;
+            /** Host */
+            host: string | null;
+            /** Pid Namespace */
+            pid_namespace: string | null;
+        };
+        /**
          * MaintenanceOut
          * @description What may be done for the database.
          */
@@ -2003,19 +2028,6 @@ export interface components {
             items: components["schemas"]["Transition"][];
             /** Next Cursor */
             next_cursor?: string | null;
-        };
-        /**
-         * PlaceOut
-         * @description Where a message stands.
-         */
-        PlaceOut: {
-            /** Branch Id */
-            branch_id: string;
-            /**
-             * Position
-             * @description in the history of that branch, counted from 1
-             */
-            position: number;
         };
         /**
          * PlayFull
@@ -2329,6 +2341,7 @@ export interface components {
         Ready: {
             /** Feed Problem */
             feed_problem: string | null;
+            place: components["schemas"]["lionstudio__server__schemas__system__PlaceOut"];
             /** Started At */
             started_at: number;
             /** Streams */
@@ -2656,7 +2669,7 @@ export interface components {
              * @description where the messages stand that files and reasons name, by id
              */
             places: {
-                [key: string]: components["schemas"]["PlaceOut"];
+                [key: string]: components["schemas"]["lionstudio__server__schemas__runs__PlaceOut"];
             };
             /** Plays */
             plays: components["schemas"]["SourcePlay"][];
@@ -3339,7 +3352,7 @@ export interface components {
             at: number;
             /** Message Id */
             message_id: string;
-            place: components["schemas"]["PlaceOut"] | null;
+            place: components["schemas"]["lionstudio__server__schemas__runs__PlaceOut"] | null;
         };
         /**
          * TotalsOut

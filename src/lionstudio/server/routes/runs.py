@@ -1,7 +1,7 @@
 """Runs: list them, look at one, follow it, and record one over HTTP from any language."""
 
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Path, Query, Response
@@ -9,7 +9,7 @@ from pydantic import Discriminator, Field, Tag
 
 from lionstudio.domain.conversation import Line
 from lionstudio.domain.drafts import require_no_future
-from lionstudio.domain.errors import SessionNotFound
+from lionstudio.domain.errors import InvalidRequest, SessionNotFound, Unavailable
 from lionstudio.domain.health import Health
 from lionstudio.domain.json_text import to_json
 from lionstudio.domain.process import Place, ProcessRecord, ProcessRole
@@ -34,6 +34,7 @@ from lionstudio.server.schemas.runs import BranchOut, SessionFull, SessionRow, T
 from lionstudio.server.threads import STREAMS
 from lionstudio.services import branches, messages, runs, sessions
 from lionstudio.services.context import Context
+from lionstudio.services.examination import Examined, share_look
 from lionstudio.services.message_pages import read_branch_page, read_session_page
 from lionstudio.services.run_values import row_values
 from lionstudio.services.session_list import list_sessions as list_page
@@ -87,7 +88,10 @@ def list_sessions(
 @router.get("/{session_id}")
 def get_session(ctx: Ctx, session_id: SessionId) -> SessionFull:
     """One run in full; its process is looked at now."""
-    return SessionFull.full(runs.get_detail(ctx, session_id))
+    detail = runs.get_detail(ctx, session_id)
+    with suppress(Unavailable):  # it is the lists that would have been told
+        share_look(ctx, Examined(detail.summary.session, detail.evidence, detail.summary.verdict))
+    return SessionFull.full(detail)
 
 
 @router.get("/{session_id}/messages")
@@ -238,6 +242,11 @@ def append_messages(
 @router.post("/{session_id}/branches", status_code=201)
 def create_branch(ctx: Ctx, session_id: SessionId, body: BranchIn) -> BranchOut:
     """Begin a branch, or fork one."""
+    if body.at is not None and body.parent_branch_id is None:
+        raise InvalidRequest(
+            "at says how much of its parent a branch keeps, and no parent is named.",
+            hint="Name it as parent_branch_id, or leave at out.",
+        )
     session = sessions.get_session(ctx, session_id)
     line = Line(session.id, body.id or ctx.new_id(), session.progression_id, ctx.new_id())
     draft = branches.BranchDraft(

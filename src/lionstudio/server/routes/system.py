@@ -9,7 +9,7 @@ from fastapi import APIRouter, Header, Query, Response
 from lionstudio.server.answers import Route, answer
 from lionstudio.server.dependencies import StudioDep
 from lionstudio.server.live import BEAT, EventStream, LiveFeed, event
-from lionstudio.server.schemas.system import Ready, TotalsOut
+from lionstudio.server.schemas.system import PlaceOut, Ready, TotalsOut
 from lionstudio.services.session_stream import parse_cursor
 from lionstudio.services.totals import count_everything
 from lionstudio.version import __version__
@@ -28,7 +28,13 @@ async def get_ready(studio: StudioDep) -> Response:
     """Whether the server answers. It needs neither a thread nor the database, so it never waits."""
     live = studio.live
     return answer(
-        Ready(version=__version__, started_at=studio.started_at, streams=live.count, feed_problem=live.problem)
+        Ready(
+            version=__version__,
+            started_at=studio.started_at,
+            streams=live.count,
+            feed_problem=live.problem,
+            place=PlaceOut(**studio.place._asdict()),
+        )
     )
 
 

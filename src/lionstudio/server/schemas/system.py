@@ -3,6 +3,14 @@
 from pydantic import BaseModel
 
 
+class PlaceOut(BaseModel):
+    """Where the server runs. An agent on the same system names it with its pid, and can be watched from then on."""
+
+    host: str | None
+    boot_id: str | None
+    pid_namespace: str | None
+
+
 class Ready(BaseModel):
     """The server answers, and how long it has done so."""
 
@@ -10,6 +18,7 @@ class Ready(BaseModel):
     started_at: float
     streams: int
     feed_problem: str | None  # why live news does not come now
+    place: PlaceOut
 
 
 class TotalsOut(BaseModel):
