@@ -40,6 +40,7 @@ export default defineConfig({
     // The content security policy allows no inline script, and a preload list would be one.
     modulePreload: { polyfill: false },
   },
+  worker: { format: 'es' }, // it loads a grammar when it meets one
   server: { proxy: { '/api': studio, '/login': studio } },
   test: { environment: 'jsdom', setupFiles: './src/test/setup.ts', css: false },
 })
