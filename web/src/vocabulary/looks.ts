@@ -93,3 +93,24 @@ export const KIND_WORDS: Record<Schema['InvocationKind'], string> = {
   'show-play': 'show-play',
   command: 'command',
 }
+export const SOURCE_WORDS: Record<Schema['SourceKind'], string> = {
+  live: 'recorded live',
+  imported_fs: 'imported from folders',
+  imported_db: 'imported from a database',
+  imported_claude: 'Claude Code',
+  imported_codex: 'Codex',
+  demo: 'demo',
+}
+export const VIEW_WORDS: Record<Schema['View'], string> = {
+  needs_review: 'Needs review',
+  failed_24h: 'Failed 24h',
+  slow: 'Slow',
+  over_60m: 'Over 60m',
+  ended_24h: 'Ended 24h',
+  legacy: 'Legacy',
+}
+export const SORT_WORDS: Record<Schema['Sort'], string> = {
+  active: 'Running first, then newest',
+  created: 'Newest first',
+  ended: 'Last ended first',
+}

@@ -1,0 +1,52 @@
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { useConnection, watchChanges } from '@/api/live'
+import { type RunSearch, runListKey, runListQuery } from '@/api/runList'
+import { rowsOf } from './listing'
+import { ListWatch, type News, NO_NEWS } from './watching'
+
+/** A list of runs that stays where it is while they change. */
+export function useRunList(search: RunSearch) {
+  const queries = useQueryClient()
+  const list = useInfiniteQuery(runListQuery(search))
+  const [told, setTold] = useState<{ of: RunSearch; news: News }>({ of: search, news: NO_NEWS })
+  const watch = useRef<ListWatch | null>(null)
+  const onScreen = useRef<readonly string[]>([])
+  const isLive = useConnection().state === 'live'
+
+  useEffect(() => {
+    const own = new ListWatch(queries, search, (news) => setTold({ of: search, news }))
+    watch.current = own
+    own.seen(onScreen.current)
+    // A list that one comes back to is shown at once, and nobody has watched it meanwhile.
+    if (queries.getQueryData(runListKey(search)) !== undefined) own.doubtAll()
+    const unwatch = watchChanges((change) => own.heard(change))
+    const onSeen = (): void => own.ask()
+    document.addEventListener('visibilitychange', onSeen)
+    return () => {
+      own.stop()
+      unwatch()
+      document.removeEventListener('visibilitychange', onSeen)
+    }
+  }, [queries, search])
+  useEffect(() => {
+    if (isLive) watch.current?.ask()
+  }, [isLive])
+
+  const rows = useMemo(() => rowsOf(list.data), [list.data])
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = list
+  const loadMore = useCallback(() => {
+    if (hasNextPage && !isFetchingNextPage) void fetchNextPage()
+  }, [hasNextPage, isFetchingNextPage, fetchNextPage])
+  const seen = useCallback((ids: readonly string[]) => {
+    onScreen.current = ids
+    watch.current?.seen(ids)
+  }, [])
+  const take = useCallback(async () => {
+    await watch.current?.take()
+    scrollTo({ top: 0 })
+  }, [])
+  return { list, rows, news: told.of === search ? told.news : NO_NEWS, loadMore, seen, take }
+}
+
+export type RunList = ReturnType<typeof useRunList>

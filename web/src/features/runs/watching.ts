@@ -1,0 +1,159 @@
+// Keeps a list of runs up to date without reading it again. Rows on the screen that changed are asked for, all in one
+// question; the others when they come into sight. A look at the first page counts what is new.
+
+import type { QueryClient } from '@tanstack/react-query'
+import type { Change } from '@/api/live'
+import { ROWS_AT_ONCE, type RunPage, type RunSearch, readRunPage, readRuns, runListKey } from '@/api/runList'
+import { findNew, type Listed, replaceRows } from './listing'
+
+const SETTLES_IN = 100 // ms: what is written together is looked at together
+const LOOKS_APART = 1000 // ms
+
+export type News = {
+  /** How many runs wait to be let in. */
+  count: number
+  /** Whether there may be more of them than a page holds. */
+  isMore: boolean
+  /** Rows that no longer belong to the list. They stay until somebody asks for the list as it is. */
+  left: ReadonlySet<string>
+}
+
+export const NO_NEWS: News = { count: 0, isMore: false, left: new Set() }
+
+const ROW_TOPICS = new Set(['session', 'message', 'branch', 'play'])
+
+export class ListWatch {
+  readonly #queries: QueryClient
+  readonly #search: RunSearch
+  readonly #tell: (news: News) => void
+  readonly #due = new Set<string>() // runs that changed since they were read
+  #isAllDue = false
+  #isFirstDue = false
+  #onScreen: readonly string[] = []
+  #first: RunPage | null = null
+  #left: ReadonlySet<string> = new Set()
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #lookedAt = Number.NEGATIVE_INFINITY
+  #isLooking = false
+  #isAsked = false
+  #isStopped = false
+
+  constructor(queries: QueryClient, search: RunSearch, tell: (news: News) => void) {
+    this.#queries = queries
+    this.#search = search
+    this.#tell = tell
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    clearTimeout(this.#timer)
+  }
+
+  /** Everything may have changed: nobody watched for a while. */
+  doubtAll(): void {
+    this.#isAllDue = true
+    this.#isFirstDue = true
+    this.ask()
+  }
+
+  heard(change: Change): void {
+    if (change.topic === 'reload') this.doubtAll()
+    if (!ROW_TOPICS.has(change.topic)) return
+    const id = change.session_id ?? (change.topic === 'session' ? change.id : null)
+    if (id !== null) this.#due.add(id)
+    // A message makes no run belong to a list, unless the list is one of those that are well, or are not.
+    const mayBring = change.topic !== 'message' || this.#search.health !== undefined
+    if (mayBring) this.#isFirstDue = true
+    if (mayBring || (id !== null && this.#onScreen.includes(id))) this.ask()
+  }
+
+  /** These rows can be seen now. */
+  seen(ids: readonly string[]): void {
+    this.#onScreen = ids
+    if (this.#isAllDue || ids.some((id) => this.#due.has(id))) this.ask()
+  }
+
+  /** Look soon; once a second at most, and only while somebody sees the page. */
+  ask(): void {
+    this.#isAsked = true
+    if (this.#timer !== undefined || this.#isLooking || this.#isStopped || document.hidden) return
+    const wait = Math.max(SETTLES_IN, this.#lookedAt + LOOKS_APART - Date.now())
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined
+      void this.#look()
+    }, wait)
+  }
+
+  /** Let in what is new, and let go what has left: the list as it is now. */
+  async take(): Promise<void> {
+    const page = this.#first ?? (await readRunPage(this.#search))
+    if (this.#isStopped) return
+    this.#queries.setQueryData<Listed>(runListKey(this.#search), { pages: [page], pageParams: [null] })
+    this.#first = null
+    this.#left = new Set()
+    this.#isAllDue = false
+    this.#tell(NO_NEWS)
+    this.ask() // what changed since that page was read
+  }
+
+  async #look(): Promise<void> {
+    const listed = this.#queries.getQueryData<Listed>(runListKey(this.#search))
+    if (listed === undefined) return // still being read; whoever sees it asks again
+    this.#isAsked = false
+    this.#isLooking = true
+    const wasFirstDue = this.#isFirstDue
+    const rows = this.#takeDue()
+    this.#isFirstDue = false
+    try {
+      await this.#read(rows, wasFirstDue)
+    } catch {
+      // The line is down, most likely. What was due stays due, until there is news of it again.
+      for (const id of rows) this.#due.add(id)
+      this.#isFirstDue ||= wasFirstDue
+      this.#isAsked = false
+    }
+    this.#isLooking = false
+    this.#lookedAt = Date.now()
+    if (this.#isAsked) this.ask()
+  }
+
+  #takeDue(): string[] {
+    if (this.#isAllDue) {
+      // From now on only rows out of sight are in doubt, and each of them is due by its name.
+      const listed = this.#queries.getQueryData<Listed>(runListKey(this.#search))
+      for (const page of listed?.pages ?? []) for (const run of page.items) this.#due.add(run.id)
+      this.#isAllDue = false
+    }
+    const rows = this.#onScreen.filter((id) => this.#due.has(id)).slice(0, ROWS_AT_ONCE)
+    for (const id of rows) this.#due.delete(id)
+    return rows
+  }
+
+  async #read(ids: readonly string[], withFirst: boolean): Promise<void> {
+    const [first, rows] = await Promise.all([
+      withFirst ? readRunPage(this.#search) : null,
+      readRuns(this.#search, ids),
+    ])
+    const belonging = [...(first?.items ?? []), ...rows]
+    const stays = new Set(belonging.map((run) => run.id))
+    const leaving = ids.filter((id) => !stays.has(id))
+    // They are shown as what they have become, although they belong to another list now.
+    const gone = await readRuns({}, leaving)
+    if (this.#isStopped) return
+    const left = new Set([...this.#left, ...leaving].filter((id) => !stays.has(id)))
+    this.#left = left
+    this.#first = first ?? this.#first
+    this.#queries.setQueryData<Listed>(runListKey(this.#search), (listed) =>
+      listed === undefined ? undefined : replaceRows(listed, [...belonging, ...gone]),
+    )
+    this.#report()
+  }
+
+  #report(): void {
+    const listed = this.#queries.getQueryData<Listed>(runListKey(this.#search))
+    const first = this.#first
+    const found = listed === undefined || first === null ? [] : findNew(listed, first, this.#search.sort)
+    const isMore = first !== null && first.next !== null && found.length === first.items.length
+    this.#tell({ count: found.length, isMore, left: this.#left })
+  }
+}
