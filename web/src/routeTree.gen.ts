@@ -10,26 +10,42 @@
 
 import { Route as rootRouteImport } from './routes/__root'
 import { Route as IndexRouteImport } from './routes/index'
-import { Route as ShowsRouteImport } from './routes/shows'
-import { Route as TeamsRouteImport } from './routes/teams'
+import { Route as AttentionRouteImport } from './routes/attention'
+import { Route as ExecutionsRouteImport } from './routes/executions'
+import { Route as PlaysRouteImport } from './routes/plays'
+import { Route as RequestChangesRouteImport } from './routes/request-changes'
 import { Route as AdminIndexRouteImport } from './routes/admin/index'
 import { Route as AdminEventsRouteImport } from './routes/admin/events'
 import { Route as RunsIndexRouteImport } from './routes/runs/index'
 import { Route as RunsRunIdRouteImport } from './routes/runs/$runId'
+import { Route as ShowsIndexRouteImport } from './routes/shows/index'
+import { Route as ShowsTopicRouteImport } from './routes/shows/$topic'
+import { Route as TeamsIndexRouteImport } from './routes/teams/index'
+import { Route as TeamsTeamRouteImport } from './routes/teams/$team'
 
 const IndexRoute = IndexRouteImport.update({
   id: '/',
   path: '/',
   getParentRoute: () => rootRouteImport,
 } as any)
-const ShowsRoute = ShowsRouteImport.update({
-  id: '/shows',
-  path: '/shows',
+const AttentionRoute = AttentionRouteImport.update({
+  id: '/attention',
+  path: '/attention',
   getParentRoute: () => rootRouteImport,
 } as any)
-const TeamsRoute = TeamsRouteImport.update({
-  id: '/teams',
-  path: '/teams',
+const ExecutionsRoute = ExecutionsRouteImport.update({
+  id: '/executions',
+  path: '/executions',
+  getParentRoute: () => rootRouteImport,
+} as any)
+const PlaysRoute = PlaysRouteImport.update({
+  id: '/plays',
+  path: '/plays',
+  getParentRoute: () => rootRouteImport,
+} as any)
+const RequestChangesRoute = RequestChangesRouteImport.update({
+  id: '/request-changes',
+  path: '/request-changes',
   getParentRoute: () => rootRouteImport,
 } as any)
 const AdminIndexRoute = AdminIndexRouteImport.update({
@@ -52,73 +68,135 @@ const RunsRunIdRoute = RunsRunIdRouteImport.update({
   path: '/runs/$runId',
   getParentRoute: () => rootRouteImport,
 } as any)
+const ShowsIndexRoute = ShowsIndexRouteImport.update({
+  id: '/shows/',
+  path: '/shows/',
+  getParentRoute: () => rootRouteImport,
+} as any)
+const ShowsTopicRoute = ShowsTopicRouteImport.update({
+  id: '/shows/$topic',
+  path: '/shows/$topic',
+  getParentRoute: () => rootRouteImport,
+} as any)
+const TeamsIndexRoute = TeamsIndexRouteImport.update({
+  id: '/teams/',
+  path: '/teams/',
+  getParentRoute: () => rootRouteImport,
+} as any)
+const TeamsTeamRoute = TeamsTeamRouteImport.update({
+  id: '/teams/$team',
+  path: '/teams/$team',
+  getParentRoute: () => rootRouteImport,
+} as any)
 
 export interface FileRoutesByFullPath {
   '/': typeof IndexRoute
-  '/shows': typeof ShowsRoute
-  '/teams': typeof TeamsRoute
+  '/attention': typeof AttentionRoute
+  '/executions': typeof ExecutionsRoute
+  '/plays': typeof PlaysRoute
+  '/request-changes': typeof RequestChangesRoute
   '/admin/events': typeof AdminEventsRoute
   '/runs/$runId': typeof RunsRunIdRoute
+  '/shows/$topic': typeof ShowsTopicRoute
+  '/teams/$team': typeof TeamsTeamRoute
   '/admin/': typeof AdminIndexRoute
   '/runs/': typeof RunsIndexRoute
+  '/shows/': typeof ShowsIndexRoute
+  '/teams/': typeof TeamsIndexRoute
 }
 export interface FileRoutesByTo {
   '/': typeof IndexRoute
-  '/shows': typeof ShowsRoute
-  '/teams': typeof TeamsRoute
+  '/attention': typeof AttentionRoute
+  '/executions': typeof ExecutionsRoute
+  '/plays': typeof PlaysRoute
+  '/request-changes': typeof RequestChangesRoute
   '/admin/events': typeof AdminEventsRoute
   '/runs/$runId': typeof RunsRunIdRoute
+  '/shows/$topic': typeof ShowsTopicRoute
+  '/teams/$team': typeof TeamsTeamRoute
   '/admin': typeof AdminIndexRoute
   '/runs': typeof RunsIndexRoute
+  '/shows': typeof ShowsIndexRoute
+  '/teams': typeof TeamsIndexRoute
 }
 export interface FileRoutesById {
   __root__: typeof rootRouteImport
   '/': typeof IndexRoute
-  '/shows': typeof ShowsRoute
-  '/teams': typeof TeamsRoute
+  '/attention': typeof AttentionRoute
+  '/executions': typeof ExecutionsRoute
+  '/plays': typeof PlaysRoute
+  '/request-changes': typeof RequestChangesRoute
   '/admin/events': typeof AdminEventsRoute
   '/runs/$runId': typeof RunsRunIdRoute
+  '/shows/$topic': typeof ShowsTopicRoute
+  '/teams/$team': typeof TeamsTeamRoute
   '/admin/': typeof AdminIndexRoute
   '/runs/': typeof RunsIndexRoute
+  '/shows/': typeof ShowsIndexRoute
+  '/teams/': typeof TeamsIndexRoute
 }
 export interface FileRouteTypes {
   fileRoutesByFullPath: FileRoutesByFullPath
   fullPaths:
     | '/'
-    | '/shows'
-    | '/teams'
+    | '/attention'
+    | '/executions'
+    | '/plays'
+    | '/request-changes'
     | '/admin/events'
     | '/runs/$runId'
+    | '/shows/$topic'
+    | '/teams/$team'
     | '/admin/'
     | '/runs/'
+    | '/shows/'
+    | '/teams/'
   fileRoutesByTo: FileRoutesByTo
   to:
     | '/'
-    | '/shows'
-    | '/teams'
+    | '/attention'
+    | '/executions'
+    | '/plays'
+    | '/request-changes'
     | '/admin/events'
     | '/runs/$runId'
+    | '/shows/$topic'
+    | '/teams/$team'
     | '/admin'
     | '/runs'
+    | '/shows'
+    | '/teams'
   id:
     | '__root__'
     | '/'
-    | '/shows'
-    | '/teams'
+    | '/attention'
+    | '/executions'
+    | '/plays'
+    | '/request-changes'
     | '/admin/events'
     | '/runs/$runId'
+    | '/shows/$topic'
+    | '/teams/$team'
     | '/admin/'
     | '/runs/'
+    | '/shows/'
+    | '/teams/'
   fileRoutesById: FileRoutesById
 }
 export interface RootRouteChildren {
   IndexRoute: typeof IndexRoute
-  ShowsRoute: typeof ShowsRoute
-  TeamsRoute: typeof TeamsRoute
+  AttentionRoute: typeof AttentionRoute
+  ExecutionsRoute: typeof ExecutionsRoute
+  PlaysRoute: typeof PlaysRoute
+  RequestChangesRoute: typeof RequestChangesRoute
   AdminEventsRoute: typeof AdminEventsRoute
   RunsRunIdRoute: typeof RunsRunIdRoute
+  ShowsTopicRoute: typeof ShowsTopicRoute
+  TeamsTeamRoute: typeof TeamsTeamRoute
   AdminIndexRoute: typeof AdminIndexRoute
   RunsIndexRoute: typeof RunsIndexRoute
+  ShowsIndexRoute: typeof ShowsIndexRoute
+  TeamsIndexRoute: typeof TeamsIndexRoute
 }
 
 declare module '@tanstack/react-router' {
@@ -130,18 +208,32 @@ declare module '@tanstack/react-router' {
       preLoaderRoute: typeof IndexRouteImport
       parentRoute: typeof rootRouteImport
     }
-    '/shows': {
-      id: '/shows'
-      path: '/shows'
-      fullPath: '/shows'
-      preLoaderRoute: typeof ShowsRouteImport
+    '/attention': {
+      id: '/attention'
+      path: '/attention'
+      fullPath: '/attention'
+      preLoaderRoute: typeof AttentionRouteImport
       parentRoute: typeof rootRouteImport
     }
-    '/teams': {
-      id: '/teams'
-      path: '/teams'
-      fullPath: '/teams'
-      preLoaderRoute: typeof TeamsRouteImport
+    '/executions': {
+      id: '/executions'
+      path: '/executions'
+      fullPath: '/executions'
+      preLoaderRoute: typeof ExecutionsRouteImport
+      parentRoute: typeof rootRouteImport
+    }
+    '/plays': {
+      id: '/plays'
+      path: '/plays'
+      fullPath: '/plays'
+      preLoaderRoute: typeof PlaysRouteImport
+      parentRoute: typeof rootRouteImport
+    }
+    '/request-changes': {
+      id: '/request-changes'
+      path: '/request-changes'
+      fullPath: '/request-changes'
+      preLoaderRoute: typeof RequestChangesRouteImport
       parentRoute: typeof rootRouteImport
     }
     '/admin/': {
@@ -172,17 +264,51 @@ declare module '@tanstack/react-router' {
       preLoaderRoute: typeof RunsRunIdRouteImport
       parentRoute: typeof rootRouteImport
     }
+    '/shows/': {
+      id: '/shows/'
+      path: '/shows'
+      fullPath: '/shows/'
+      preLoaderRoute: typeof ShowsIndexRouteImport
+      parentRoute: typeof rootRouteImport
+    }
+    '/shows/$topic': {
+      id: '/shows/$topic'
+      path: '/shows/$topic'
+      fullPath: '/shows/$topic'
+      preLoaderRoute: typeof ShowsTopicRouteImport
+      parentRoute: typeof rootRouteImport
+    }
+    '/teams/': {
+      id: '/teams/'
+      path: '/teams'
+      fullPath: '/teams/'
+      preLoaderRoute: typeof TeamsIndexRouteImport
+      parentRoute: typeof rootRouteImport
+    }
+    '/teams/$team': {
+      id: '/teams/$team'
+      path: '/teams/$team'
+      fullPath: '/teams/$team'
+      preLoaderRoute: typeof TeamsTeamRouteImport
+      parentRoute: typeof rootRouteImport
+    }
   }
 }
 
 const rootRouteChildren: RootRouteChildren = {
   IndexRoute: IndexRoute,
-  ShowsRoute: ShowsRoute,
-  TeamsRoute: TeamsRoute,
+  AttentionRoute: AttentionRoute,
+  ExecutionsRoute: ExecutionsRoute,
+  PlaysRoute: PlaysRoute,
+  RequestChangesRoute: RequestChangesRoute,
   AdminEventsRoute: AdminEventsRoute,
   RunsRunIdRoute: RunsRunIdRoute,
+  ShowsTopicRoute: ShowsTopicRoute,
+  TeamsTeamRoute: TeamsTeamRoute,
   AdminIndexRoute: AdminIndexRoute,
   RunsIndexRoute: RunsIndexRoute,
+  ShowsIndexRoute: ShowsIndexRoute,
+  TeamsIndexRoute: TeamsIndexRoute,
 }
 export const routeTree = rootRouteImport
   ._addFileChildren(rootRouteChildren)

@@ -3,6 +3,8 @@ import type { ReactNode } from 'react'
 type Props = {
   title?: ReactNode
   count?: ReactNode
+  /** What stands beside the title: a legend, a switch. */
+  beside?: ReactNode
   more?: ReactNode
   children: ReactNode
   className?: string
@@ -10,13 +12,14 @@ type Props = {
 }
 
 /** A box with a line around it, and a head that says what it holds. */
-export function Panel({ title, count, more, children, className = '', id }: Props) {
+export function Panel({ title, count, beside, more, children, className = '', id }: Props) {
   return (
     <section id={id} className={`min-w-0 rounded-panel border border-line bg-surface ${className}`}>
       {title === undefined ? null : (
         <div className="flex min-h-11 items-center gap-2 border-b border-line pr-3 pl-4">
           <h2 className="strong">{title}</h2>
           {count === undefined ? null : <Count>{count}</Count>}
+          {beside}
           {more === undefined ? null : (
             <div className="ml-auto flex items-center gap-1 text-12 text-text-3">{more}</div>
           )}

@@ -1,6 +1,5 @@
 import type { Play } from '@/api/shows'
 import { Icon } from '@/ui/Icon'
-import { Tip } from '@/ui/Tip'
 import { GATE_MARKS, INTEGRATION_MARKS, pillOf } from './playLooks'
 
 type Props = { play: Pick<Play, 'badges' | 'state' | 'session' | 'meta'> }
@@ -12,19 +11,17 @@ export function PlayState({ play }: Props) {
   const { gate, integration, pill } = play.badges
   const look = pillOf(play)
   return (
-    <Tip text={`status ${play.meta.status}`}>
-      <span
-        className="inline-flex max-w-full flex-wrap items-center gap-1"
-        title={`status ${play.meta.status}`}
-      >
-        <span className={`${SHAPE} t-${look.tone} max-w-full bg-tone-soft pr-2 pl-[5px] medium text-tone-fg`}>
-          <Icon name={look.icon} size={14} className="text-tone" />
-          <span className="cut">{[pill, ...look.facts].join(' · ')}</span>
-        </span>
-        {gate === null ? null : <Badge word={gate} {...GATE_MARKS[gate]} />}
-        {integration === null ? null : <Badge word={integration} {...INTEGRATION_MARKS[integration]} />}
+    <span
+      className="inline-flex max-w-full flex-wrap items-center gap-1"
+      title={`status ${play.meta.status}`}
+    >
+      <span className={`${SHAPE} t-${look.tone} max-w-full bg-tone-soft pr-2 pl-[5px] medium text-tone-fg`}>
+        <Icon name={look.icon} size={14} className="text-tone" />
+        <span className="cut">{[pill, ...look.facts].join(' · ')}</span>
       </span>
-    </Tip>
+      {gate === null ? null : <Badge word={gate} {...GATE_MARKS[gate]} />}
+      {integration === null ? null : <Badge word={integration} {...INTEGRATION_MARKS[integration]} />}
+    </span>
   )
 }
 

@@ -1,0 +1,78 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { createFileRoute, useNavigate } from '@tanstack/react-router'
+import { useEffect } from 'react'
+import { watchChanges } from '@/api/live'
+import { isOnDisk, showKeys, showQuery } from '@/api/shows'
+import { Page } from '@/features/shell/Page'
+import { DiskShowView } from '@/features/show/DiskShowView'
+import { ShowView } from '@/features/show/ShowView'
+import { plainLine } from '@/lib/plain'
+import { Panel } from '@/ui/Panel'
+import { Skeleton } from '@/ui/states'
+import { Trouble } from '@/vocabulary/Trouble'
+
+type Search = { play?: string }
+
+export const Route = createFileRoute('/shows/$topic')({
+  validateSearch: ({ play }: Record<string, unknown>): Search =>
+    typeof play === 'string' || typeof play === 'number' ? { play: String(play) } : {},
+  component: ShowPage,
+})
+
+function ShowPage() {
+  const { topic } = Route.useParams()
+  const { play } = Route.useSearch()
+  const navigate = useNavigate({ from: Route.fullPath })
+  const show = useQuery(showQuery(topic))
+  useRunsOf(topic)
+  return (
+    <Page title={plainLine(topic)} trail={[{ label: 'Shows', link: { to: '/shows' } }]}>
+      {show.isPending ? <Loading /> : null}
+      {show.error && show.data === undefined ? (
+        <Panel>
+          <Trouble error={show.error} retry={() => void show.refetch()} />
+        </Panel>
+      ) : null}
+      {show.data === undefined ? null : isOnDisk(show.data) ? (
+        <DiskShowView show={show.data} />
+      ) : (
+        <ShowView
+          key={topic}
+          show={show.data}
+          play={play}
+          onPlay={(name) =>
+            void navigate({
+              search: name === undefined ? {} : { play: name },
+              replace: true,
+              resetScroll: false,
+            })
+          }
+        />
+      )}
+    </Page>
+  )
+}
+
+/** A play is as well as its run, so the show is looked at again when one of its runs changes. */
+function useRunsOf(topic: string): void {
+  const queries = useQueryClient()
+  useEffect(
+    () =>
+      watchChanges((change) => {
+        if (change.topic !== 'session' || change.session_id === null) return
+        const shown = queries.getQueryData(showQuery(topic).queryKey)
+        if (shown === undefined || isOnDisk(shown)) return
+        if (shown.plays.some((play) => play.session_id === change.session_id))
+          void queries.invalidateQueries({ queryKey: showKeys.one(topic) })
+      }),
+    [queries, topic],
+  )
+}
+
+function Loading() {
+  return (
+    <Panel>
+      <Skeleton rows={8} />
+    </Panel>
+  )
+}
