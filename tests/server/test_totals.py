@@ -7,12 +7,13 @@ from starlette.testclient import TestClient
 
 from lionstudio.services import teams
 from lionstudio.services.context import Context
-from lionstudio.services.sessions import finish_session
+from lionstudio.services.sessions import finish_session, get_session
 from lionstudio.settings import Settings
 from lionstudio.version import __version__
 from tests.factories import start_run
 from tests.server.pages import every_page
 from tests.server.show_world import make_folder, put_show
+from tests.services.dashboard_world import leave_files
 
 
 def test_the_totals_are_the_lengths_of_the_lists(
@@ -21,6 +22,7 @@ def test_the_totals_are_the_lengths_of_the_lists(
     for number in range(4):
         start_run(ctx, f"run-{number}")
     finish_session(ctx, "run-0", "completed")
+    leave_files(ctx, get_session(ctx, "run-0"))
     teams.put_team(ctx, "team-1", actor="ana", name="ledger", members=["ana"])
     root = studio_settings.shows_root
     root.mkdir(parents=True)
@@ -29,6 +31,7 @@ def test_the_totals_are_the_lengths_of_the_lists(
     totals = client.get("/api/totals").json()
     for name, path in (("runs", "/api/sessions"), ("shows", "/api/shows"), ("teams", "/api/teams")):
         assert totals[name] == len(every_page(client, path)) > 0, name
+    assert totals["zombies"] == len(every_page(client, "/api/sessions", health="zombie")) == 1
     assert totals["version"] == __version__
     assert "://" in location or Path(totals["place"]).name == Path(location).name
 

@@ -1,29 +1,20 @@
-// The one EventSource of the app: it says what changed, and the queries that show it are asked again.
+// The one live feed of the app: it says what changed, and the queries that show it are asked again.
 
 import type { QueryClient } from '@tanstack/react-query'
 import { useSyncExternalStore } from 'react'
+import { answerOf, GET } from './client'
+import { type Connection, Line } from './line'
+import { type Change, EVERYTHING, Marker, marksOf } from './marks'
+import { lead, openChannel, type Word } from './tabs'
 
-export type Connection =
-  | { state: 'connecting'; tries: number }
-  | { state: 'live'; at: number }
-  | { state: 'offline'; tries: number; since: number }
+export type { Change, Connection }
 
-type Change = { topic: string; id: string; session_id: string | null }
-
-const MARK_EVERY = 250 // ms: many changes in a moment are one look
-
-// Which queries show a topic. A query whose key begins so is out of date when the topic changes.
-const KEYS: Record<string, (change: Change) => unknown[][]> = {
-  session: (change) => [['runs'], ['run', change.session_id], ['dashboard'], ['admin']],
-  message: (change) => [['run', change.session_id], ['runs'], ['dashboard', 'stats']],
-  branch: (change) => [['run', change.session_id]],
-  show: () => [['shows'], ['dashboard']],
-  play: () => [['shows'], ['dashboard']],
-  team: () => [['teams'], ['dashboard', 'stats']],
-  admin: () => [['admin']],
-}
+const READY_WITHIN = 150 // ms that the first page waits for the feed, so that it need not read everything twice
+const LOOKS_APART = 5000 // ms
+const SLEPT = 20_000 // ms between two looks: the machine was asleep
 
 let connection: Connection = { state: 'connecting', tries: 0 }
+let retry = (): void => undefined
 const listeners = new Set<() => void>()
 const watchers = new Set<(change: Change) => void>()
 
@@ -32,51 +23,111 @@ function become(next: Connection): void {
   for (const tell of listeners) tell()
 }
 
-/** Follow the server for as long as the page is open. */
-export function startLive(queries: QueryClient): () => void {
-  const due = new Map<string, unknown[]>()
-  let marking: ReturnType<typeof setTimeout> | undefined
+export type Live = { ready: Promise<void>; stop: () => void }
 
-  const mark = (key: unknown[]): void => {
-    due.set(JSON.stringify(key), key)
-    marking ??= setTimeout(() => {
-      marking = undefined
-      for (const one of due.values()) void queries.invalidateQueries({ queryKey: one })
-      due.clear()
-    }, MARK_EVERY)
-  }
-  const heard = (): void => {
-    if (connection.state !== 'live') become({ state: 'live', at: Date.now() })
-  }
-  const lost = (): void => {
-    const tries = connection.state === 'live' ? 1 : connection.tries + 1
-    const since = connection.state === 'offline' ? connection.since : Date.now()
-    become({ state: 'offline', tries, since })
-  }
-  const source = new EventSource('/api/events')
-  source.addEventListener('hello', heard)
-  source.addEventListener('reload', () => {
-    heard()
-    void queries.invalidateQueries()
+/** Follow the server for as long as the page is open. Draw the first page when `ready`. */
+export function startLive(queries: QueryClient): Live {
+  const marker = new Marker(queries)
+  const ended = new AbortController()
+  let line: Line | null = null
+  let seq: number | null = null
+  let trying: ReturnType<typeof setTimeout> | undefined
+  let isListening = (): void => undefined
+  let isDrawn = false
+  const ready = new Promise<void>((resolve) => {
+    isListening = resolve
+    setTimeout(resolve, READY_WITHIN)
+  }).then(() => {
+    isDrawn = true
   })
-  source.addEventListener('change', (event) => {
-    heard()
-    const change = JSON.parse(event.data) as Change
-    for (const key of KEYS[change.topic]?.(change) ?? []) mark(key)
+
+  const changed = (change: Change): void => {
+    for (const mark of marksOf(change)) marker.mark(mark)
     for (const tell of watchers) tell(change)
-  })
-  source.onerror = lost // the browser tries again by itself, with the last number it got
-  return () => {
-    source.close()
-    clearTimeout(marking)
   }
+  const changedAll = (): void => changed({ topic: 'reload', id: '', session_id: null })
+  const take = (word: Word): void => {
+    if (word.kind === 'change') {
+      if (seq !== null && word.seq <= seq) return // a new leader reads again from where it was itself
+      const isGap = seq !== null && word.before > seq
+      seq = word.seq
+      if (isGap) changedAll()
+      else changed(word.change)
+    } else if (word.kind === 'reload') {
+      seq = word.seq
+      changedAll()
+    } else if (word.kind === 'opened') {
+      marker.mark(EVERYTHING) // what could not be read meanwhile, or tells of the server itself
+    } else if (word.kind === 'connection') {
+      become(word.connection)
+      seq ??= word.seq // from where to go on, should this tab have to
+      isListening()
+      clearTimeout(trying)
+      // The tab that leads may be in the background, where timers come late: whoever is seen sees to it.
+      if (word.tryAt !== null && line === null)
+        trying = setTimeout(() => channel.say({ kind: 'try now' }), word.tryAt - Date.now())
+    } else if (line !== null) {
+      if (word.kind === 'try now') line.open()
+      else if (word.kind === 'who leads')
+        channel.say({ kind: 'connection', connection, tryAt: null, seq: line.seq })
+    }
+  }
+  const channel = openChannel(take)
+  const tellAll = (word: Word): void => {
+    take(word)
+    channel.say(word)
+  }
+  const begin = (): void => {
+    line = new Line(
+      {
+        opened: (isFirst) => {
+          if (!isFirst || isDrawn) tellAll({ kind: 'opened' })
+          isListening()
+        },
+        reload: (at) => tellAll({ kind: 'reload', seq: at }),
+        change: (change, at, before) => tellAll({ kind: 'change', change, seq: at, before }),
+        connection: (next, tryAt) =>
+          tellAll({ kind: 'connection', connection: next, tryAt, seq: line?.seq ?? null }),
+        refused: () => void answerOf(GET('/api/ready')).catch(() => undefined), // who has to log in is sent there
+      },
+      seq,
+    )
+    line.open()
+  }
+  const onSeen = (): void => (document.hidden ? undefined : marker.catchUp())
+  const onOnline = (): void => line?.open()
+  let looked = Date.now()
+  const watch = setInterval(() => {
+    if (Date.now() - looked > SLEPT && !document.hidden) line?.renew()
+    looked = Date.now()
+  }, LOOKS_APART)
+
+  retry = () => (line === null ? channel.say({ kind: 'try now' }) : line.open())
+  document.addEventListener('visibilitychange', onSeen)
+  addEventListener('online', onOnline)
+  lead(begin, ended.signal)
+  channel.say({ kind: 'who leads' })
+  const stop = (): void => {
+    ended.abort()
+    line?.close()
+    marker.stop()
+    channel.close()
+    clearTimeout(trying)
+    clearInterval(watch)
+    document.removeEventListener('visibilitychange', onSeen)
+    removeEventListener('online', onOnline)
+  }
+  return { ready, stop }
 }
 
-/** Be told of every change, beside the queries. */
+/** Be told of every change, beside the queries. The topic `reload` says that anything may have changed. */
 export function watchChanges(tell: (change: Change) => void): () => void {
   watchers.add(tell)
   return () => watchers.delete(tell)
 }
+
+/** Try to reach the server now, not when the wait is over. */
+export const reconnect = (): void => retry()
 
 export function useConnection(): Connection {
   return useSyncExternalStore(

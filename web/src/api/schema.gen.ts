@@ -3369,6 +3369,8 @@ export interface components {
             teams: number;
             /** Version */
             version: string;
+            /** Zombies */
+            zombies: number;
         };
         /**
          * Transition

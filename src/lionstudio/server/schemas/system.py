@@ -27,5 +27,6 @@ class TotalsOut(BaseModel):
     runs: int
     shows: int
     teams: int
+    zombies: int  # ended runs that left locks or unfinished files behind
     place: str  # of the database, without a password
     version: str

@@ -1,0 +1,59 @@
+import { checkpoint, runDoctor } from '@/api/admin'
+import { StudioError } from '@/api/client'
+import { countOf, formatBytes } from '@/lib/numbers'
+import { switchTheme } from '@/lib/theme'
+import type { IconName } from '@/ui/Icon'
+import { toasts } from '@/ui/toasts'
+
+/** What only the frame can do. */
+export type ShellActs = { onHelp: () => void; onSidebar: () => void }
+
+export type Action = { label: string; icon: IconName; hint: string; act: () => void }
+
+export const actionsOf = ({ onHelp, onSidebar }: ShellActs): Action[] => [
+  { label: 'Switch theme', icon: 'moon', hint: 'T', act: switchTheme },
+  { label: 'Copy link to this page', icon: 'link', hint: '', act: () => void copyLink() },
+  { label: 'Collapse or expand the sidebar', icon: 'sidebar', hint: '[', act: onSidebar },
+  { label: 'Keyboard help', icon: 'keyboard', hint: '?', act: onHelp },
+  { label: 'Checkpoint WAL', icon: 'database', hint: 'Admin', act: () => void checkpointNow() },
+  { label: 'Run doctor now', icon: 'refresh', hint: 'Admin', act: () => void examineNow() },
+]
+
+async function copyLink(): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(location.href)
+    toasts.done('Link copied', location.href)
+  } catch {
+    toasts.failed('The link was not copied', 'The browser does not let this page write to the clipboard.')
+  }
+}
+
+async function checkpointNow(): Promise<void> {
+  await tell('The checkpoint was not made', async () => {
+    const done = await checkpoint()
+    const sizes = `WAL was ${formatBytes(done.wal_bytes_before)}, is ${formatBytes(done.wal_bytes_after)}.`
+    if (done.busy) toasts.failed('The checkpoint is not complete', `Somebody is reading. ${sizes}`)
+    else toasts.done('Checkpoint made', sizes)
+  })
+}
+
+async function examineNow(): Promise<void> {
+  await tell('The doctor could not look', async () => {
+    const { looked_at, changed } = await runDoctor()
+    toasts.done(
+      `The doctor looked at ${countOf(looked_at, 'run')}`,
+      changed === 0
+        ? 'All are doing as before.'
+        : `${countOf(changed, 'run is', 'runs are')} doing otherwise than before.`,
+    )
+  })
+}
+
+async function tell(title: string, act: () => Promise<void>): Promise<void> {
+  try {
+    await act()
+  } catch (error) {
+    if (!(error instanceof StudioError)) throw error
+    toasts.failed(title, [error.message, error.hint].filter((part) => part !== null).join(' '))
+  }
+}

@@ -1,0 +1,79 @@
+// What stands in the place of a page that cannot be shown: not here yet, not there at all, or broken.
+
+import { type ErrorComponentProps, Link, useRouter } from '@tanstack/react-router'
+import { StudioError } from '@/api/client'
+import { Button, buttonClass } from '@/ui/Button'
+import { Panel } from '@/ui/Panel'
+import { EmptyState, ErrorState, Skeleton } from '@/ui/states'
+import { Page } from './Page'
+
+export function PagePending() {
+  return <Skeleton rows={8} />
+}
+
+export function PageNotFound() {
+  return (
+    <Page title="Not found">
+      <Panel>
+        <EmptyState title="There is no page at this address.">
+          <p className="mono break-all">{location.pathname}</p>
+          <p>It may have been mistyped, or the run, show or team has another address now.</p>
+          <WaysOn />
+        </EmptyState>
+      </Panel>
+    </Page>
+  )
+}
+
+// After an upgrade the parts of the old page are not there any more.
+const isPartGone = (error: Error): boolean =>
+  /dynamically imported module|module script failed|Unable to preload/i.test(error.message)
+
+/** What happened, and a way on. The frame around it stays. */
+export function PageBroken({ error: thrown, reset }: ErrorComponentProps) {
+  const error = thrown instanceof Error ? thrown : new Error(String(thrown))
+  const router = useRouter()
+  const again = () => {
+    reset()
+    void router.invalidate()
+  }
+  if (isPartGone(error)) {
+    return (
+      <Page title="Load the page again">
+        <Panel>
+          <EmptyState title="A part of this page could not be loaded.">
+            <p>The studio was updated, or it does not answer.</p>
+            <div>
+              <Button onClick={() => location.reload()}>Load the page again</Button>
+            </div>
+          </EmptyState>
+        </Panel>
+      </Page>
+    )
+  }
+  const told = error instanceof StudioError ? { hint: error.hint, code: error.code } : { code: error.message }
+  const message = error instanceof StudioError ? error.message : 'This page broke while it was drawn.'
+  return (
+    <Page title="Broken page">
+      <Panel>
+        <ErrorState message={message} {...told} retry={again} />
+        <div className="px-4 pb-5">
+          <WaysOn />
+        </div>
+      </Panel>
+    </Page>
+  )
+}
+
+function WaysOn() {
+  return (
+    <div className="flex gap-2">
+      <Link to="/" className={buttonClass()}>
+        Dashboard
+      </Link>
+      <Link to="/runs" className={buttonClass()}>
+        Runs
+      </Link>
+    </div>
+  )
+}
