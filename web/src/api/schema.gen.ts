@@ -600,6 +600,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/sessions/{session_id}/positions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Find Messages
+         * @description Where the messages stand that say something, or are of some kind; read them by their positions.
+         */
+        get: operations["find_messages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/sessions/{session_id}/stream": {
         parameters: {
             query?: never;
@@ -1881,6 +1901,12 @@ export interface components {
             sender: string | null;
         };
         /**
+         * MessageShare
+         * @description A part of all that was said.
+         * @enum {string}
+         */
+        MessageShare: "text" | "tools" | "errors";
+        /**
          * ObstacleOut
          * @description What keeps a play from starting.
          */
@@ -2203,6 +2229,22 @@ export interface components {
          * @enum {string}
          */
         PlayStatus: "pending" | "prepared" | "running" | "running_complete" | "gated" | "gate_failed" | "redoing" | "merged" | "escalated" | "blocked" | "aborted_after_finish";
+        /**
+         * PositionsOut
+         * @description Where the messages stand that were looked for.
+         */
+        PositionsOut: {
+            /**
+             * Is All
+             * @description false: there are more than an answer holds
+             */
+            is_all: boolean;
+            /**
+             * Positions
+             * @description in the history that was asked about, in order
+             */
+            positions: number[];
+        };
         /**
          * Problem
          * @description A file that cannot be read, and why.
@@ -5550,6 +5592,70 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Stored"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    find_messages: {
+        parameters: {
+            query?: {
+                /** @description in this branch, with what it inherited */
+                branch?: string | null;
+                /** @description words that they say, in any case */
+                search?: string | null;
+                share?: components["schemas"]["MessageShare"] | null;
+            };
+            header?: never;
+            path: {
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PositionsOut"];
                 };
             };
             /** @description Not Found */

@@ -7,11 +7,13 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body, Path, Query, Response
 from pydantic import Discriminator, Field, Tag
 
+from lionstudio.domain.activity import INTERACTIVE
 from lionstudio.domain.conversation import Line
 from lionstudio.domain.drafts import require_no_future
 from lionstudio.domain.errors import InvalidRequest, SessionNotFound, Unavailable
 from lionstudio.domain.health import Health
 from lionstudio.domain.json_text import to_json
+from lionstudio.domain.message_finding import MessageQuestion, MessageShare
 from lionstudio.domain.process import Place, ProcessRecord, ProcessRole
 from lionstudio.domain.session import InvocationKind, SessionStatus, SourceKind, status_from_exit_code
 from lionstudio.domain.session_list import IDS_LIMIT, LARGEST_TIME, SessionFilter, Sort, View
@@ -19,7 +21,7 @@ from lionstudio.server.answers import Route, answer, json_of
 from lionstudio.server.dependencies import AfterPosition, Ctx, MessageLimit, PageCursor, PageLimit, StudioDep
 from lionstudio.server.live import BEAT, Ear, EventStream, LiveFeed, event
 from lionstudio.server.routes.system import STREAM, After, LastEventId
-from lionstudio.server.schemas.messages import MESSAGES_AT_ONCE, MessageIn, MessageOut, Stored
+from lionstudio.server.schemas.messages import MESSAGES_AT_ONCE, MessageIn, MessageOut, PositionsOut, Stored
 from lionstudio.server.schemas.page import Page
 from lionstudio.server.schemas.recording import (
     Beaten,
@@ -35,6 +37,7 @@ from lionstudio.server.threads import STREAMS
 from lionstudio.services import branches, messages, runs, sessions
 from lionstudio.services.context import Context
 from lionstudio.services.examination import Examined, share_look
+from lionstudio.services.message_pages import find_messages as find_in_history
 from lionstudio.services.message_pages import read_branch_page, read_session_page
 from lionstudio.services.run_values import row_values
 from lionstudio.services.session_list import list_sessions as list_page
@@ -110,6 +113,19 @@ def list_messages(
         page = read_branch_page(ctx, session_id, branch, after=after, limit=limit)
         items = [MessageOut.of(one) for one in page.messages]
     return Page.model_construct(items=items, next_cursor=page.next_cursor)
+
+
+@router.get("/{session_id}/positions")
+def find_messages(
+    ctx: Ctx,
+    session_id: SessionId,
+    branch: Annotated[str | None, Query(max_length=200, description="in this branch, with what it inherited")] = None,
+    share: MessageShare | None = None,
+    search: Annotated[str | None, Query(max_length=1_000, description="words that they say, in any case")] = None,
+) -> PositionsOut:
+    """Where the messages stand that say something, or are of some kind; read them by their positions."""
+    found = find_in_history(ctx, session_id, branch, MessageQuestion(share, search))
+    return PositionsOut(positions=list(found.positions), is_all=found.is_all)
 
 
 @router.get("/{session_id}/timeline")
@@ -203,7 +219,7 @@ def start_session(ctx: Ctx, body: SessionIn) -> Response:
         artifacts_path=body.artifacts_path,
         parent_session_id=body.parent_session_id,
         branch_name=body.branch_name or "main",
-        node_metadata=body.node_metadata,
+        node_metadata={**(body.node_metadata or {}), INTERACTIVE: True} if body.interactive else body.node_metadata,
         branch_metadata=_with_model(None, body.model),
         started_at=body.started_at,
     )

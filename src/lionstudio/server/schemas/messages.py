@@ -51,6 +51,13 @@ class MessageOut(BaseModel):
         )
 
 
+class PositionsOut(BaseModel):
+    """Where the messages stand that were looked for."""
+
+    positions: list[int] = Field(description="in the history that was asked about, in order")
+    is_all: bool = Field(description="false: there are more than an answer holds")
+
+
 class MessageIn(BaseModel):
     """A message to store. One whose id is known is overwritten in place, and counted once."""
 
