@@ -5,6 +5,10 @@ import type { paths } from './schema.gen'
 export type Run = Schema['SessionRow']
 export type RunInFull = Schema['SessionFull']
 export type Message = Schema['MessageOut']
+export type Branch = Schema['BranchOut']
+export type ToolErrors = Schema['ToolErrorsOut']
+export type MessagePlace = Schema['MessagePlaceOut']
+export type Span = Schema['SpanOut']
 export type RunFilter = Omit<
   NonNullable<paths['/api/sessions']['get']['parameters']['query']>,
   'cursor' | 'limit'
@@ -40,4 +44,44 @@ export const historyQuery = (id: string) =>
     queryKey: [...runKeys.one(id), 'history'],
     queryFn: ({ signal }) =>
       answerOf(GET('/api/sessions/{session_id}/history', { params: { path: { session_id: id } }, signal })),
+  })
+
+// Beside the run itself, because it is asked for again less often than each message comes.
+export const timelineQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['timeline', id],
+    queryFn: ({ signal }) =>
+      answerOf(GET('/api/sessions/{session_id}/timeline', { params: { path: { session_id: id } }, signal })),
+  })
+
+const TEAM_MESSAGES = 100
+
+export const teamMessagesOfRunQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['teams', 'of run', id],
+    queryFn: ({ signal }) =>
+      answerOf(
+        GET('/api/sessions/{session_id}/team-messages', {
+          params: { path: { session_id: id }, query: { limit: TEAM_MESSAGES } },
+          signal,
+        }),
+      ),
+  })
+
+/** One message, by where it stands. What was said rarely changes, so it is asked for once. */
+export const messageAtQuery = (id: string, place: MessagePlace) =>
+  queryOptions({
+    queryKey: ['message', id, place.branch_id, place.position],
+    queryFn: async ({ signal }) => {
+      const page = await answerOf(
+        GET('/api/sessions/{session_id}/messages', {
+          params: {
+            path: { session_id: id },
+            query: { branch: place.branch_id, after: place.position - 1, limit: 1 },
+          },
+          signal,
+        }),
+      )
+      return page.items[0] ?? null
+    },
   })

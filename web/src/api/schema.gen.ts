@@ -1750,31 +1750,6 @@ export interface components {
          */
         Lifecycle: "pending" | "running" | "awaiting_gate" | "blocked" | "ended" | "archived" | "legacy";
         /**
-         * PlaceOut
-         * @description Where a message stands.
-         */
-        lionstudio__server__schemas__runs__PlaceOut: {
-            /** Branch Id */
-            branch_id: string;
-            /**
-             * Position
-             * @description in the history of that branch, counted from 1
-             */
-            position: number;
-        };
-        /**
-         * PlaceOut
-         * @description Where the server runs. An agent on the same system names it with its pid, and can be watched from then on.
-         */
-        lionstudio__server__schemas__system__PlaceOut: {
-            /** Boot Id */
-            boot_id: string | null;
-            /** Host */
-            host: string | null;
-            /** Pid Namespace */
-            pid_namespace: string | null;
-        };
-        /**
          * MaintenanceOut
          * @description What may be done for the database.
          */
@@ -1899,6 +1874,19 @@ export interface components {
             role: string;
             /** Sender */
             sender: string | null;
+        };
+        /**
+         * MessagePlaceOut
+         * @description Where a message stands.
+         */
+        MessagePlaceOut: {
+            /** Branch Id */
+            branch_id: string;
+            /**
+             * Position
+             * @description in the history of that branch, counted from 1
+             */
+            position: number;
         };
         /**
          * MessageShare
@@ -2054,6 +2042,18 @@ export interface components {
             items: components["schemas"]["Transition"][];
             /** Next Cursor */
             next_cursor?: string | null;
+        };
+        /**
+         * PlaceOut
+         * @description Where the server runs. An agent on the same system names it with its pid, and can be watched from then on.
+         */
+        PlaceOut: {
+            /** Boot Id */
+            boot_id: string | null;
+            /** Host */
+            host: string | null;
+            /** Pid Namespace */
+            pid_namespace: string | null;
         };
         /**
          * PlayFull
@@ -2383,7 +2383,7 @@ export interface components {
         Ready: {
             /** Feed Problem */
             feed_problem: string | null;
-            place: components["schemas"]["lionstudio__server__schemas__system__PlaceOut"];
+            place: components["schemas"]["PlaceOut"];
             /** Started At */
             started_at: number;
             /** Streams */
@@ -2711,7 +2711,7 @@ export interface components {
              * @description where the messages stand that files and reasons name, by id
              */
             places: {
-                [key: string]: components["schemas"]["lionstudio__server__schemas__runs__PlaceOut"];
+                [key: string]: components["schemas"]["MessagePlaceOut"];
             };
             /** Plays */
             plays: components["schemas"]["SourcePlay"][];
@@ -2758,6 +2758,12 @@ export interface components {
             branch_name?: string | null;
             /** Id */
             id?: string | null;
+            /**
+             * Interactive
+             * @description a person sits in front of it, for whom an answer waits
+             * @default false
+             */
+            interactive: boolean;
             kind?: components["schemas"]["InvocationKind"] | null;
             /** Model */
             model?: string | null;
@@ -3394,7 +3400,7 @@ export interface components {
             at: number;
             /** Message Id */
             message_id: string;
-            place: components["schemas"]["lionstudio__server__schemas__runs__PlaceOut"] | null;
+            place: components["schemas"]["MessagePlaceOut"] | null;
         };
         /**
          * TotalsOut

@@ -7,6 +7,7 @@ import { Button, buttonClass } from '@/ui/Button'
 import { Icon, type IconName } from '@/ui/Icon'
 import { Skeleton } from '@/ui/states'
 import { type Fact, factsOf, type Proof, rulingOf } from './evidence'
+import { MessageLink } from './MessageLink'
 import { Trouble } from './Trouble'
 import { useAskTransition } from './transitioning'
 
@@ -32,21 +33,10 @@ type Props = { run: RunInFull; checkedAt: number; onLeave?: () => void }
 function Evidence({ run, checkedAt, onLeave }: Props) {
   const now = useNow(run.last_message_at)
   const askTransition = useAskTransition()
-  const ruling = rulingOf(run)
   const seenAt = run.evidence.observed_at ?? checkedAt
   return (
     <div className="grid gap-2.5 px-4 py-3.5 text-12">
-      <div className="grid gap-0.5">
-        <p className="text-13">
-          <b className="strong">{ruling.word}:</b> {ruling.sentence}
-        </p>
-        {ruling.code === null ? null : <p className="mono text-text-3">{ruling.code}</p>}
-      </div>
-      <ul className="grid gap-1.5">
-        {factsOf(run, now).map((fact) => (
-          <FactLine key={`${fact.says} ${fact.because}`} fact={fact} />
-        ))}
-      </ul>
+      <EvidenceFacts run={run} />
       <div className="flex items-center gap-2">
         {run.actions.includes('transition') && askTransition !== null ? (
           <Button
@@ -69,7 +59,28 @@ function Evidence({ run, checkedAt, onLeave }: Props) {
   )
 }
 
-function FactLine({ fact }: { fact: Fact }) {
+/** The rule that decided, and everything that was looked at. */
+export function EvidenceFacts({ run }: { run: RunInFull }) {
+  const now = useNow(run.last_message_at)
+  const ruling = rulingOf(run)
+  return (
+    <>
+      <div className="grid gap-0.5">
+        <p className="text-13 break-words">
+          <b className="strong">{ruling.word}:</b> {ruling.sentence}
+        </p>
+        {ruling.code === null ? null : <p className="mono text-text-3">{ruling.code}</p>}
+      </div>
+      <ul className="grid gap-1.5">
+        {factsOf(run, now).map((fact) => (
+          <FactLine key={`${fact.says} ${fact.because}`} runId={run.id} fact={fact} />
+        ))}
+      </ul>
+    </>
+  )
+}
+
+function FactLine({ runId, fact }: { runId: string; fact: Fact }) {
   const proof = PROOFS[fact.proof]
   return (
     <li className="grid grid-cols-[14px_minmax(0,auto)_minmax(72px,1fr)] items-start gap-x-2">
@@ -78,7 +89,15 @@ function FactLine({ fact }: { fact: Fact }) {
         {proof.word === '' ? null : <span className="sr-only">{proof.word} </span>}
         {fact.says}
       </span>
-      <span className="min-w-0 text-right break-words text-text-3">{fact.because}</span>
+      <span className="min-w-0 text-right break-words text-text-3">
+        {fact.place === undefined ? (
+          fact.because
+        ) : (
+          <MessageLink runId={runId} place={fact.place}>
+            {fact.because}
+          </MessageLink>
+        )}
+      </span>
     </li>
   )
 }

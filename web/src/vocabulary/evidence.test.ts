@@ -4,6 +4,20 @@ import { factsOf, type Judged, rulingOf } from './evidence'
 const NOW = 1_000_000
 const HOUR = 3600
 
+const branch = (id: string, length: number, last_at: number): Judged['branches'][number] => ({
+  id,
+  name: id,
+  created_at: 0,
+  parent_branch_id: null,
+  forked_at: null,
+  message_count: length,
+  history_length: length,
+  system_msg_id: null,
+  model: null,
+  last_at,
+  activity: null,
+})
+
 function runOf(changes: Partial<Judged> = {}): Judged {
   return {
     status: 'running',
@@ -26,6 +40,7 @@ function runOf(changes: Partial<Judged> = {}): Judged {
     },
     last_message_at: NOW - 9 * HOUR,
     message_count: 42,
+    branches: [branch('main', 40, NOW - 10 * HOUR), branch('retry', 9, NOW - 9 * HOUR)],
     ended_at: null,
     ended_by: null,
     exit_code: null,
@@ -82,7 +97,8 @@ test('each fact says what proves it', () => {
     says: 'Stored status is running',
     because: 'no timer ends it',
   })
-  expect(facts.find((fact) => fact.says === 'Last message 9h ago')?.because).toMatch(/^#42 at /)
+  const last = facts.find((fact) => fact.says === 'Last message 9h ago')
+  expect([last?.because, last?.place]).toEqual(['retry #9', { branch_id: 'retry', position: 9 }])
 })
 
 test('a run without a process has one that is unknown', () => {

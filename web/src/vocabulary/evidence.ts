@@ -1,14 +1,15 @@
 // The facts behind a verdict, each with what proves it. What nobody could look at is listed as unknown, not left out.
 
 import type { Schema } from '@/api/client'
-import type { RunInFull } from '@/api/runs'
+import type { MessagePlace, RunInFull } from '@/api/runs'
 import { countOf, formatCount } from '@/lib/numbers'
 import { plainLine } from '@/lib/plain'
 import { formatDuration, formatMoment } from '@/lib/time'
 import { HEALTH_WORDS, STATUS_WORDS } from './looks'
 
 export type Proof = 'yes' | 'no' | 'unknown' | 'plain'
-export type Fact = { proof: Proof; says: string; because: string }
+/** `place`: the message that proves it. */
+export type Fact = { proof: Proof; says: string; because: string; place?: MessagePlace }
 
 // What of a run the evidence is told from.
 export type Judged = Pick<
@@ -20,6 +21,7 @@ export type Judged = Pick<
   | 'processes'
   | 'last_message_at'
   | 'message_count'
+  | 'branches'
   | 'artifacts_path'
   | 'ended_at'
   | 'ended_by'
@@ -88,11 +90,22 @@ function messageFact(run: Judged, now: number): Fact {
   const at = run.last_message_at
   if (at === null || run.message_count === 0)
     return { proof: 'plain', says: 'No message', because: 'nothing was ever said' }
-  return {
-    proof: 'plain',
-    says: `Last message ${formatDuration(now - at)} ago`,
-    because: `#${formatCount(run.message_count)} at ${formatMoment(at, now)}`,
-  }
+  const says = `Last message ${formatDuration(now - at)} ago`
+  const last = lastMessage(run)
+  if (last === null) return { proof: 'plain', says, because: formatMoment(at, now) }
+  const because = `${plainLine(last.branch)} #${formatCount(last.place.position)}`
+  return { proof: 'plain', says, because, place: last.place }
+}
+
+/** Where a run spoke last: at the end of the branch that was heard last. */
+export function lastMessage(
+  run: Pick<RunInFull, 'branches'>,
+): { branch: string; place: MessagePlace } | null {
+  const spoken = run.branches.filter((branch) => branch.message_count > 0)
+  const heard = spoken.toSorted((one, other) => (other.last_at ?? 0) - (one.last_at ?? 0))[0]
+  if (heard === undefined) return null
+  const place = { branch_id: heard.id, position: heard.history_length }
+  return { branch: heard.name ?? heard.id.slice(0, 8), place }
 }
 
 function filesFact(run: Judged): Fact {

@@ -32,11 +32,12 @@ const HEALTH_LOOKS: Record<State['health'], Look | null> = {
   orphaned: look('review', 'orphaned'),
   process_dead: look('stale', 'process_dead'),
 }
+const BLOCKED_LOOK = look('review', 'blocked')
 const LIFECYCLE_LOOKS: Record<State['lifecycle'], Look | null> = {
   pending: look('neutral', 'clock', true),
   running: null,
   awaiting_gate: look('info', 'gate'),
-  blocked: look('review', 'blocked'),
+  blocked: BLOCKED_LOOK,
   ended: null,
   archived: look('neutral', 'file', true),
   legacy: look('neutral', 'legacy', true),
@@ -50,6 +51,11 @@ export const TEAM_LOOKS: Record<Schema['TeamStatus'], Look> = {
 
 /** The look of a state. Health speaks first, because it is what an operator can act on. */
 export function lookOf(state: State): Look {
+  if (state.outcome === 'escalated') return OUTCOME_LOOKS.escalated
+  // Only what has ended leaves files behind. A show that goes on is degraded because a gate refused one of its plays.
+  if (state.health === 'degraded' && state.lifecycle !== 'ended') {
+    return LIFECYCLE_LOOKS[state.lifecycle] ?? OUTCOME_LOOKS.gate_failed
+  }
   return HEALTH_LOOKS[state.health] ?? LIFECYCLE_LOOKS[state.lifecycle] ?? OUTCOME_LOOKS[state.outcome]
 }
 
@@ -76,6 +82,15 @@ export const STATUS_WORDS: Record<Schema['SessionStatus'], string> = {
   timed_out: 'Timed out',
   aborted: 'Aborted',
   cancelled: 'Cancelled',
+}
+/** A stored status alone, as histories keep it. */
+export const STATUS_LOOKS: Record<Schema['SessionStatus'], Look> = {
+  running: OUTCOME_LOOKS.none,
+  completed: OUTCOME_LOOKS.completed,
+  failed: OUTCOME_LOOKS.failed,
+  timed_out: OUTCOME_LOOKS.timed_out,
+  aborted: OUTCOME_LOOKS.aborted,
+  cancelled: OUTCOME_LOOKS.cancelled,
 }
 export const STATUS_TONES: Record<Schema['SessionStatus'], Tone> = {
   running: 'info',

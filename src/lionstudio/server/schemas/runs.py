@@ -123,7 +123,7 @@ class BranchOut(BaseModel):
         )
 
 
-class PlaceOut(BaseModel):
+class MessagePlaceOut(BaseModel):
     """Where a message stands."""
 
     branch_id: str
@@ -135,7 +135,7 @@ class ToolFailure(BaseModel):
 
     message_id: str
     at: float
-    place: PlaceOut | None
+    place: MessagePlaceOut | None
 
 
 class ToolErrorsOut(BaseModel):
@@ -168,9 +168,9 @@ class ToolErrorsOut(BaseModel):
         )
 
 
-def _place(places: Mapping[str, MessagePlace], message_id: str) -> PlaceOut | None:
+def _place(places: Mapping[str, MessagePlace], message_id: str) -> MessagePlaceOut | None:
     place = places.get(message_id)
-    return None if place is None else PlaceOut(**place._asdict())
+    return None if place is None else MessagePlaceOut(**place._asdict())
 
 
 class SpanOut(BaseModel):
@@ -281,7 +281,7 @@ class SessionFull(SessionRow):
     tool_errors: list[ToolErrorsOut]
     files: list[FileOut]
     files_left_out: int
-    places: dict[str, PlaceOut] = Field(description="where the messages stand that files and reasons name, by id")
+    places: dict[str, MessagePlaceOut] = Field(description="where the messages stand that files and reasons name, by id")
     usage_by_model: dict[str, UsageOut]
     plays: list[SourcePlay]
     parent: OtherRun | None
@@ -320,8 +320,8 @@ class SessionFull(SessionRow):
         )
 
 
-def _named_places(detail: SessionDetail) -> dict[str, PlaceOut]:
+def _named_places(detail: SessionDetail) -> dict[str, MessagePlaceOut]:
     named = {file.last_message_id for file in detail.files[:FILES_SHOWN]}
     for reason in detail.summary.state.reasons:
         named.update(ref.ref for ref in reason.evidence)
-    return {id: PlaceOut(**place._asdict()) for id, place in detail.places.items() if id in named}
+    return {id: MessagePlaceOut(**place._asdict()) for id, place in detail.places.items() if id in named}

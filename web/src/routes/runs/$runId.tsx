@@ -1,23 +1,53 @@
 import { useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
+import { StudioError } from '@/api/client'
 import { runQuery } from '@/api/runs'
+import { NoRun } from '@/features/run/NoRun'
+import { RunView } from '@/features/run/RunView'
 import { Page } from '@/features/shell/Page'
+import { plainLine } from '@/lib/plain'
+import { Panel } from '@/ui/Panel'
 import { Skeleton } from '@/ui/states'
-import { Chain } from '@/vocabulary/Chain'
 import { Trouble } from '@/vocabulary/Trouble'
 
-export const Route = createFileRoute('/runs/$runId')({ component: RunPage })
+/** The branch that is read; the message is behind the hash. */
+type Search = { branch?: string }
+
+export const Route = createFileRoute('/runs/$runId')({
+  validateSearch: ({ branch }: Record<string, unknown>): Search =>
+    typeof branch === 'string' || typeof branch === 'number' ? { branch: String(branch) } : {},
+  component: RunPage,
+})
 
 function RunPage() {
   const { runId } = Route.useParams()
   const run = useQuery(runQuery(runId))
+  const isGone = run.error instanceof StudioError && run.error.status === 404
+  const title = run.data === undefined || isGone ? runId : run.data.display_name
   return (
-    <Page title={run.data?.display_name ?? runId} trail={[{ label: 'Runs', link: { to: '/runs' } }]}>
-      {run.isPending ? <Skeleton /> : null}
-      {run.error ? <Trouble error={run.error} retry={() => void run.refetch()} /> : null}
-      {run.data ? (
-        <Chain words={run.data.chain} state={run.data.state} raw={run.data.status} size="page" />
+    <Page title={plainLine(title)} trail={[{ label: 'Runs', link: { to: '/runs' } }]}>
+      {run.isPending ? <Loading /> : null}
+      {isGone ? <NoRun id={runId} /> : null}
+      {run.error && !isGone && run.data === undefined ? (
+        <Panel>
+          <Trouble error={run.error} retry={() => void run.refetch()} />
+        </Panel>
       ) : null}
+      {run.data === undefined || isGone ? null : <RunView key={runId} run={run.data} />}
     </Page>
+  )
+}
+
+function Loading() {
+  return (
+    <>
+      <Skeleton rows={2} height={52} />
+      <Panel>
+        <Skeleton rows={4} />
+      </Panel>
+      <Panel>
+        <Skeleton rows={6} />
+      </Panel>
+    </>
   )
 }

@@ -1,0 +1,127 @@
+import { Link } from '@tanstack/react-router'
+import type { ReactNode, Ref } from 'react'
+import type { RunInFull } from '@/api/runs'
+import { countOf, formatCount } from '@/lib/numbers'
+import { plainLine } from '@/lib/plain'
+import { CopyButton } from '@/ui/CopyButton'
+import { Keycap } from '@/ui/Keycap'
+import { ActivityChip } from '@/vocabulary/ActivityChip'
+import { Chain } from '@/vocabulary/Chain'
+import { EvidencePopover } from '@/vocabulary/EvidencePopover'
+import { KIND_WORDS } from '@/vocabulary/looks'
+import { RunActions } from './RunActions'
+import { SECTIONS, type SectionId } from './sections'
+import { errorCount } from './words'
+
+type Props = {
+  run: RunInFull
+  inView: SectionId
+  teamMessages: number
+  steps: number | null
+  isEvidenceOpen: boolean
+  onEvidence: (open: boolean) => void
+  onCopy: () => void
+  /** Somebody went to a section by its link. */
+  onJump: () => void
+  ref: Ref<HTMLElement>
+}
+
+/** What stays in sight while one reads: the name, the whole state, what can be done, and where one is. */
+export function RunHeader({ run, inView, teamMessages, steps, onJump, ...rest }: Props) {
+  const { isEvidenceOpen, onEvidence, onCopy, ref } = rest
+  const counts: Partial<Record<SectionId, number | null>> = {
+    'tool-errors': errorCount(run),
+    branches: run.branch_count,
+    files: run.files.length + run.files_left_out,
+    'team-messages': teamMessages,
+    history: steps,
+  }
+  return (
+    <header
+      ref={ref}
+      className="sticky top-12 z-[15] -mx-4 -mt-5 border-b border-line bg-canvas px-4 pt-4 wide:-mx-6 wide:px-6"
+    >
+      <div className="flex flex-wrap items-center gap-x-2.5 gap-y-1.5">
+        <h1 className="cut max-w-full text-20 strong" title={plainLine(run.display_name)}>
+          {plainLine(run.display_name)}
+        </h1>
+        <EvidencePopover runId={run.id} open={isEvidenceOpen} onOpenChange={onEvidence}>
+          <Chain words={run.chain} state={run.state} raw={run.status} size="page" />
+        </EvidencePopover>
+        {run.activity === null || run.activity.kind === 'unknown' ? null : (
+          <ActivityChip activity={run.activity} size="page" />
+        )}
+        <RunActions run={run} onCopy={onCopy} />
+      </div>
+      <Source run={run} />
+      <nav aria-label="Sections" className="mt-1 -ml-2.5 flex gap-1 overflow-x-auto overflow-y-hidden">
+        {SECTIONS.map(({ id, label }) => (
+          <SectionLink key={id} id={id} isHere={id === inView} count={counts[id] ?? null} onJump={onJump}>
+            {label}
+          </SectionLink>
+        ))}
+        <span className="ml-auto hidden items-center gap-1 pl-4 text-12 text-text-3 wide:flex">
+          <Keycap>1</Keycap>–<Keycap>6</Keycap> jump
+        </span>
+      </nav>
+    </header>
+  )
+}
+
+type LinkProps = {
+  id: SectionId
+  isHere: boolean
+  count: number | null
+  onJump: () => void
+  children: string
+}
+
+function SectionLink({ id, isHere, count, onJump, children }: LinkProps) {
+  return (
+    <Link
+      from="/runs/$runId"
+      to="."
+      search={true}
+      hash={id}
+      onClick={onJump}
+      aria-current={isHere ? 'true' : 'false'}
+      className={`relative flex h-[34px] flex-none items-center gap-1.5 px-2.5 medium whitespace-nowrap hover:text-text ${isHere ? 'text-text after:absolute after:inset-x-2.5 after:bottom-0 after:h-0.5 after:rounded-[1px] after:bg-accent' : 'text-text-2'}`}
+    >
+      {children}
+      {count === null ? null : <span className="text-12 font-normal text-text-3">{formatCount(count)}</span>}
+    </Link>
+  )
+}
+
+/** The line below the name: its id, its kind, and where it comes from. */
+function Source({ run }: { run: RunInFull }) {
+  const { kind, playbook, agent } = run.provenance
+  const play = run.plays[0]
+  return (
+    <p className="flex min-w-0 flex-wrap items-center text-12 leading-6 text-text-3">
+      <span className="mono break-all">{plainLine(run.id)}</span>
+      <CopyButton text={run.id} label="Copy id" />
+      {kind === null ? null : <Part>{KIND_WORDS[kind]}</Part>}
+      {play === undefined ? null : (
+        <Part>
+          Source:{' '}
+          <Link
+            to="/shows/$topic"
+            params={{ topic: play.topic }}
+            search={{ play: play.play }}
+            className="medium text-text-2 hover:underline"
+          >
+            Show {plainLine(play.topic)} / Play {plainLine(play.play)}
+          </Link>
+          {run.plays.length > 1 ? ` and ${countOf(run.plays.length - 1, 'more play')}` : null}
+        </Part>
+      )}
+      {agent === null ? null : <Part>agent {plainLine(agent)}</Part>}
+      {playbook === null ? null : <Part>playbook {plainLine(playbook)}</Part>}
+    </p>
+  )
+}
+
+function Part({ children }: { children: ReactNode }) {
+  return <span className="min-w-0 before:mx-[5px] before:text-text-off before:content-['·']">{children}</span>
+}

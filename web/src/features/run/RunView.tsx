@@ -1,0 +1,118 @@
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useRouterState } from '@tanstack/react-router'
+import { lazy, type RefObject, Suspense, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import { historyQuery, type RunInFull, teamMessagesOfRunQuery } from '@/api/runs'
+import { useKeys } from '@/lib/keys'
+import { Skeleton } from '@/ui/states'
+import { toasts } from '@/ui/toasts'
+import { TransitionPlace } from '@/vocabulary/transitioning'
+import { Files } from './Files'
+import { History } from './History'
+import { Overview } from './Overview'
+import { RunHeader } from './RunHeader'
+import { isSection, SECTIONS, type SectionId, useSectionInView } from './sections'
+import { TeamMessages } from './TeamMessages'
+import { ToolErrors } from './ToolErrors'
+import './run.css'
+
+const Transcript = lazy(async () => ({
+  default: (await import('@/features/transcript/Transcript')).Transcript,
+}))
+const TransitionDialog = lazy(async () => ({
+  default: (await import('@/features/admin/TransitionDialog')).TransitionDialog,
+}))
+
+const TOP_BAR = 48
+const AIR = 12 // px between the header and a section that was jumped to
+
+/** One run, from its state to its history, in one scroll. */
+export function RunView({ run }: { run: RunInFull }) {
+  const navigate = useNavigate()
+  const header = useRef<HTMLElement>(null)
+  const below = useRoomAbove(header)
+  const hash = useRouterState({ select: ({ location }) => location.hash })
+  const [jump, setJump] = useState(0)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: jumping to the same section again is a jump, too
+  const jumped = useMemo(() => (isSection(hash) ? { to: hash } : null), [hash, jump])
+  const inView = useSectionInView(below, jumped)
+  const [isEvidenceOpen, setEvidenceOpen] = useState(false)
+  const [ending, setEnding] = useState<readonly string[] | null>(null)
+  const history = useQuery(historyQuery(run.id))
+  const team = useQuery(teamMessagesOfRunQuery(run.id))
+  const teamMessages = Math.max(run.team_messages, team.data?.items.length ?? 0)
+
+  const go = (id: SectionId): void => {
+    setJump(jump + 1)
+    void navigate({ from: '/runs/$runId', to: '.', search: true, hash: id, replace: hash === id })
+    document.getElementById(id)?.scrollIntoView({ block: 'start' })
+  }
+  const copy = (): void =>
+    void navigator.clipboard.writeText(location.href).then(
+      () => toasts.done('Link copied'),
+      () => toasts.failed('The link could not be copied', location.href),
+    )
+  const evidence = (): void => setEvidenceOpen((open) => !open)
+  useKeys({
+    ...Object.fromEntries(SECTIONS.map(({ id }, index) => [`${index + 1}`, () => go(id)])),
+    c: copy,
+    C: copy,
+    e: evidence,
+    E: evidence,
+  })
+  return (
+    <TransitionPlace value={(ids) => setEnding(ids)}>
+      <RunHeader
+        ref={header}
+        run={run}
+        inView={inView}
+        teamMessages={teamMessages}
+        steps={history.data?.items.length ?? null}
+        isEvidenceOpen={isEvidenceOpen}
+        onEvidence={setEvidenceOpen}
+        onCopy={copy}
+        onJump={() => setJump(jump + 1)}
+      />
+      <Overview run={run} />
+      <ToolErrors run={run} />
+      <section id="branches" aria-label="Branches" className="min-w-0">
+        <Suspense
+          fallback={<div className="h-[min(760px,100dvh_-_160px)] rounded-panel border border-line" />}
+        >
+          <Transcript run={run} />
+        </Suspense>
+      </section>
+      <div className="grid items-start gap-4 wide:grid-cols-[minmax(0,7fr)_minmax(0,5fr)]">
+        <Files run={run} />
+        <TeamMessages messages={team} count={teamMessages} />
+      </div>
+      <History history={history} />
+      {ending === null ? null : (
+        <Suspense fallback={<Skeleton rows={1} />}>
+          <TransitionDialog sessionIds={[...ending]} open onClose={() => setEnding(null)} />
+        </Suspense>
+      )}
+    </TransitionPlace>
+  )
+}
+
+/** How far down the header reaches. What is jumped to comes to lie below it, wherever the jump comes from. */
+function useRoomAbove(header: RefObject<HTMLElement | null>): number {
+  const [height, setHeight] = useState(0)
+  useLayoutEffect(() => {
+    const element = header.current
+    if (element === null) return
+    const watch = new ResizeObserver(() => setHeight(element.offsetHeight))
+    setHeight(element.offsetHeight)
+    watch.observe(element)
+    return () => watch.disconnect()
+  }, [header])
+  const below = TOP_BAR + height + AIR
+  useLayoutEffect(() => {
+    const { style } = document.documentElement
+    style.scrollPaddingTop = `${below}px`
+    return () => {
+      style.scrollPaddingTop = ''
+    }
+  }, [below])
+  return below
+}

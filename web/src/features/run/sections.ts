@@ -1,0 +1,50 @@
+// The sections of a run: one scroll, and links that say which of them is in view.
+
+import { useEffect, useState } from 'react'
+
+export const SECTIONS = [
+  { id: 'overview', label: 'Overview' },
+  { id: 'tool-errors', label: 'Tool errors' },
+  { id: 'branches', label: 'Branches' },
+  { id: 'files', label: 'Files' },
+  { id: 'team-messages', label: 'Team messages' },
+  { id: 'history', label: 'History' },
+] as const
+
+export type SectionId = (typeof SECTIONS)[number]['id']
+
+const NEAR = 48 // px below the header in which a section counts as reached
+const HANDS = ['wheel', 'touchmove', 'pointerdown'] as const
+
+export const isSection = (id: string): id is SectionId => SECTIONS.some((section) => section.id === id)
+
+/** The section in view. One that was jumped to stays it until the reader scrolls, even if it cannot reach the top. */
+export function useSectionInView(below: number, jumped: { to: SectionId } | null): SectionId {
+  const [inView, setInView] = useState<SectionId>('overview')
+  const [left, setLeft] = useState<{ to: SectionId } | null>(null)
+  useEffect(() => {
+    const look = (): void => setInView(sectionAt(below))
+    const take = (): void => setLeft(jumped)
+    look()
+    addEventListener('scroll', look, { passive: true })
+    addEventListener('resize', look)
+    for (const hand of HANDS) addEventListener(hand, take, { passive: true })
+    return () => {
+      removeEventListener('scroll', look)
+      removeEventListener('resize', look)
+      for (const hand of HANDS) removeEventListener(hand, take)
+    }
+  }, [below, jumped])
+  return jumped !== null && left !== jumped ? jumped.to : inView
+}
+
+function sectionAt(below: number): SectionId {
+  const end = document.documentElement
+  if (scrollY > 0 && scrollY + innerHeight >= end.scrollHeight - 2) return 'history'
+  let found: SectionId = 'overview'
+  for (const { id } of SECTIONS) {
+    const box = document.getElementById(id)?.getBoundingClientRect()
+    if (box !== undefined && box.top <= below + NEAR) found = id
+  }
+  return found
+}

@@ -1,0 +1,109 @@
+import { expect, test } from 'vitest'
+import type { Branch, RunInFull, ToolErrors } from '@/api/runs'
+import {
+  errorPlaces,
+  failureText,
+  firstError,
+  fittingAction,
+  modelsOf,
+  splitPath,
+  whyNotEnded,
+} from './words'
+
+const branch = (id: string, model: string | null = null): Branch => ({
+  id,
+  name: id,
+  created_at: 0,
+  parent_branch_id: null,
+  forked_at: null,
+  message_count: 3,
+  history_length: 3,
+  system_msg_id: null,
+  model,
+  last_at: 10,
+  activity: null,
+})
+const errors = (at: number, position: number, by_branch: Record<string, number>): ToolErrors => ({
+  tool: 'bash',
+  sentence: 'no disk',
+  times: 1,
+  first_at: at,
+  last_at: at,
+  last_message_id: 'e',
+  by_branch,
+  latest: [{ message_id: 'e', at, place: { branch_id: 'main', position } }],
+})
+// Only what the words need of a run.
+const run = (more: object): RunInFull =>
+  ({
+    id: 'run-1',
+    status: 'running',
+    effective_health: 'healthy',
+    actions: ['inspect'],
+    state: { reasons: [] },
+    evidence: { process: 'alive' },
+    branches: [branch('main', 'a/one'), branch('retry', 'b/two')],
+    tool_errors: [],
+    usage_by_model: {},
+    ...more,
+  }) as unknown as RunInFull
+
+test('the one action that fits follows the state', () => {
+  const failed = [errors(20, 7, { main: 1 }), errors(10, 4, { main: 1 })]
+  expect(fittingAction(run({ actions: ['inspect', 'transition'] }))).toEqual({ action: 'transition' })
+  expect(fittingAction(run({}))).toEqual({ action: 'copy' })
+  expect(fittingAction(run({ status: 'completed', tool_errors: failed }))).toEqual({ action: 'export' })
+  expect(fittingAction(run({ status: 'failed' }))).toEqual({ action: 'export' })
+  expect(fittingAction(run({ status: 'failed', tool_errors: failed }))).toEqual({
+    action: 'first error',
+    place: { branch_id: 'main', position: 4 },
+  })
+  const late = { reasons: [{ code: 'run.health.wrote_after_end', sentence: '', evidence: [] }] }
+  expect(fittingAction(run({ status: 'cancelled', state: late }))).toEqual({
+    action: 'show them',
+    place: { branch_id: 'main', position: 3 },
+  })
+})
+
+test('a run that works says why it cannot be ended, one that is dead does not', () => {
+  expect(whyNotEnded(run({}))?.says).toMatch(/^Its process is alive/)
+  expect(whyNotEnded(run({ evidence: { process: 'unknown' } }))?.says).toMatch(/may still work/)
+  expect(whyNotEnded(run({}))?.command).toBe('li runs kill run-1')
+  expect(whyNotEnded(run({ actions: ['transition'] }))).toBeNull()
+  expect(whyNotEnded(run({ effective_health: 'unresponsive' }))).toBeNull()
+  expect(whyNotEnded(run({ status: 'completed' }))).toBeNull()
+})
+
+test('the first error is the oldest of any kind', () => {
+  expect(firstError(run({ tool_errors: [errors(20, 7, {}), errors(10, 4, {})] }))?.position).toBe(4)
+  expect(firstError(run({}))).toBeNull()
+})
+
+test('branches with errors are named, the worst first', () => {
+  const found = run({ branches: [branch('main'), branch('retry')] })
+  expect(errorPlaces(found, errors(0, 1, { retry: 2, main: 5 }))).toBe('main 5 · retry 2')
+  const many = Object.fromEntries(['a', 'b', 'c', 'd', 'e', 'f'].map((id) => [id, 1]))
+  expect(errorPlaces(found, errors(0, 1, many))).toMatch(/ · and 2 more branches$/)
+})
+
+test('models are those the branches began with, then those that answered', () => {
+  expect(modelsOf(run({ usage_by_model: { 'a/one': {}, 'c/three': {}, unknown: {} } }))).toEqual([
+    'a/one',
+    'b/two',
+    'c/three',
+  ])
+})
+
+test('a path is cut in its folder', () => {
+  expect(splitPath('src/ledger/chunks.py')).toEqual({ folder: 'src/ledger/', name: 'chunks.py' })
+  expect(splitPath('README')).toEqual({ folder: '', name: 'README' })
+  expect(splitPath('/tmp/folder/')).toEqual({ folder: '/tmp/', name: 'folder/' })
+  expect(splitPath('a/\u202efdp.exe').name).toBe('⟨RLO⟩fdp.exe')
+})
+
+test('what a failed tool said is its error, or its output', () => {
+  expect(failureText({ output: 'exit 1', error: true })).toBe('exit 1')
+  expect(failureText({ output: null, error: 'not found' })).toBe('not found')
+  expect(failureText({ output: { code: 1 }, error: true })).toBe('{\n  "code": 1\n}')
+  expect(failureText('boom')).toBe('boom')
+})

@@ -1,0 +1,106 @@
+// How the facts of a run are put into words.
+
+import type { Schema } from '@/api/client'
+import type { Branch, MessagePlace, RunInFull, ToolErrors } from '@/api/runs'
+import { nameOf } from '@/features/transcript/branchTree'
+import { countOf, formatTokens } from '@/lib/numbers'
+import { plainLine } from '@/lib/plain'
+import { lastMessage } from '@/vocabulary/evidence'
+
+export const branchName = (branch: Branch): string => plainLine(nameOf(branch))
+
+export function branchNamed(run: RunInFull, id: string): string {
+  const branch = run.branches.find((one) => one.id === id)
+  return branch === undefined ? plainLine(id.slice(0, 8)) : branchName(branch)
+}
+
+type Usage = Schema['UsageOut']
+
+/** All tokens that went in and came out. Reasoning is part of what came out. */
+export const tokensOf = (usage: Usage): number =>
+  usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens + usage.output_tokens
+
+export function tokenParts(usage: Usage): string {
+  const cached = usage.cache_read_tokens
+  const parts = [
+    cached > 0 ? `${formatTokens(cached)} cached` : null,
+    `${formatTokens(usage.output_tokens)} out`,
+  ]
+  return parts.filter((part) => part !== null).join(' · ')
+}
+
+/** A model without the provider before it. */
+export const modelName = (model: string): string => plainLine(model.split('/').at(-1) || model)
+
+/** The models of a run: what its branches were begun with, then what answered beside them. */
+export function modelsOf(run: RunInFull): string[] {
+  const begun = run.branches.map((branch) => branch.model).filter((model) => model !== null)
+  const used = Object.keys(run.usage_by_model).filter((model) => model !== 'unknown')
+  return [...new Set([...begun, ...used])]
+}
+
+export const errorCount = (run: RunInFull): number =>
+  run.tool_errors.reduce((sum, errors) => sum + errors.times, 0)
+
+/** Where a kind of error happened: main 5 · retry 2. */
+export function errorPlaces(run: RunInFull, errors: ToolErrors): string {
+  const places = Object.entries(errors.by_branch).sort((one, other) => other[1] - one[1])
+  const shown = places.slice(0, 4).map(([id, times]) => `${branchNamed(run, id)} ${times}`)
+  const left = places.length - shown.length
+  return [...shown, ...(left > 0 ? [`and ${countOf(left, 'more branch', 'more branches')}`] : [])].join(' · ')
+}
+
+/** The first error of a run that can be gone to. */
+export function firstError(run: RunInFull): MessagePlace | null {
+  const oldest = run.tool_errors
+    .map((errors) => errors.latest.at(-1))
+    .filter((failure) => failure?.place != null)
+    .toSorted((one, other) => (one?.at ?? 0) - (other?.at ?? 0))[0]
+  return oldest?.place ?? null
+}
+
+export type Fitting =
+  | { action: 'transition' | 'export' | 'copy' }
+  | { action: 'first error' | 'show them'; place: MessagePlace }
+
+/** The one action that fits the state of a run. */
+export function fittingAction(run: RunInFull): Fitting {
+  if (run.actions.includes('transition')) return { action: 'transition' }
+  if (run.status === 'running') return { action: 'copy' }
+  const late = run.state.reasons.some((reason) => reason.code === 'run.health.wrote_after_end')
+  const last = late ? lastMessage(run) : null
+  if (last !== null) return { action: 'show them', place: last.place }
+  const failed = run.status === 'failed' || run.status === 'timed_out' ? firstError(run) : null
+  if (failed !== null) return { action: 'first error', place: failed }
+  return { action: 'export' }
+}
+
+/** Why a run cannot be ended by hand, and what can be done instead; null if it can. */
+export function whyNotEnded(run: RunInFull): { says: string; command: string } | null {
+  if (run.status !== 'running' || run.actions.includes('transition')) return null
+  const command = `li runs kill ${run.id}`
+  if (run.effective_health === 'unresponsive') return null // with force and a note; the dialog asks for both
+  const alive = run.evidence.process === 'alive'
+  const says = alive
+    ? 'Its process is alive, so it ends by itself. To stop the process, and the run with it:'
+    : 'It was heard from not long ago, so it may still work. To stop its process, and the run with it:'
+  return { says, command }
+}
+
+/** A folder and a file name; only the folder may be cut. */
+export function splitPath(path: string): { folder: string; name: string } {
+  const plain = plainLine(path)
+  const end = plain.replace(/\/+$/, '').lastIndexOf('/') + 1
+  return { folder: plain.slice(0, end), name: plain.slice(end) }
+}
+
+/** What a failed tool said: the error itself, or the output where the error is only a mark. */
+export function failureText(content: unknown): string {
+  if (typeof content !== 'object' || content === null) return textOf(content)
+  const error = 'error' in content ? content.error : undefined
+  const output = 'output' in content ? content.output : undefined
+  return textOf(error === true || error === undefined ? output : error)
+}
+
+const textOf = (value: unknown): string =>
+  typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? '')
