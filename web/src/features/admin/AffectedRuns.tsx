@@ -10,7 +10,8 @@ import { refusalWord } from '@/vocabulary/admin'
 
 const SHOWN = 50
 
-export type Allowed = { id: string; says: ReactNode }
+/** `more` stands below the name: files, steps. */
+export type Allowed = { id: string; says: ReactNode; more?: ReactNode }
 type Props = { title: string; refusals: readonly Refusal[]; allowed: readonly Allowed[]; aside?: ReactNode }
 
 /** Each run that an act names: those that are refused first, with why, then those to which it would happen. */
@@ -39,6 +40,7 @@ export function AffectedRuns({ title, refusals, allowed, aside }: Props) {
               <Name id={one.id} />
             </span>
             <span className="text-right text-12 text-text-3">{one.says}</span>
+            {one.more === undefined ? null : <div className="col-span-2 col-start-3 pt-1">{one.more}</div>}
           </li>
         ))}
         {hidden > 0 ? (

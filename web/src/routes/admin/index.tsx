@@ -1,13 +1,95 @@
+import { useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
+import { useState } from 'react'
+import { type Health, healthQuery } from '@/api/admin'
+import { ActionRow } from '@/features/admin/ActionRow'
+import { EventPanel } from '@/features/admin/EventPanel'
+import { HealthPanel } from '@/features/admin/HealthPanel'
+import { MaintenancePanel } from '@/features/admin/MaintenancePanel'
+import { Queue } from '@/features/admin/Queue'
+import { ResourcesPanel } from '@/features/admin/ResourcesPanel'
+import { SystemStrip } from '@/features/admin/SystemStrip'
 import { Page } from '@/features/shell/Page'
-import { EmptyState } from '@/ui/states'
+import { Panel } from '@/ui/Panel'
+import { Skeleton } from '@/ui/states'
+import { Trouble } from '@/vocabulary/Trouble'
+import { TransitionPlace } from '@/vocabulary/transitioning'
+
+const ROWS = 100
+const MORE_ROWS = 400
 
 export const Route = createFileRoute('/admin/')({ component: AdminPage })
 
 function AdminPage() {
+  const [rows, setRows] = useState(ROWS)
+  const [asked, setAsked] = useState<string[]>([])
+  const health = useQuery(healthQuery(rows))
   return (
     <Page title="Admin">
-      <EmptyState title="This page is being built." />
+      <ActionRow
+        health={health.data}
+        isFetching={health.isFetching}
+        onRefresh={() => void health.refetch()}
+      />
+      {health.isPending ? <Loading /> : null}
+      {health.error ? (
+        <Panel>
+          <Trouble error={health.error} retry={() => void health.refetch()} />
+        </Panel>
+      ) : null}
+      {health.data === undefined ? null : (
+        <TransitionPlace value={(ids) => setAsked([...ids])}>
+          <Console
+            health={health.data}
+            asked={asked}
+            onAsked={setAsked}
+            onMore={() => setRows(rows + MORE_ROWS)}
+          />
+        </TransitionPlace>
+      )}
     </Page>
+  )
+}
+
+type Props = { health: Health; asked: string[]; onAsked: (ids: string[]) => void; onMore: () => void }
+
+function Console({ health, asked, onAsked, onMore }: Props) {
+  // An idle run is alive and only quiet: it is counted above, and needs nobody.
+  const rows = health.sessions.unhealthy.filter((row) => row.health !== 'idle')
+  const total = health.sessions.unhealthy_total - (health.sessions.by_health.idle ?? 0)
+  return (
+    <>
+      <SystemStrip health={health} />
+      <div className="grid gap-4 wide:grid-cols-12">
+        <HealthPanel health={health} className="wide:col-span-7" />
+        <MaintenancePanel health={health} className="wide:col-span-5" />
+      </div>
+      <Queue rows={rows} total={total} onMore={onMore} asked={asked} onAsked={onAsked} />
+      <div className="grid gap-4 wide:grid-cols-2">
+        <ResourcesPanel resources={health.resources} />
+        <EventPanel />
+      </div>
+    </>
+  )
+}
+
+function Loading() {
+  return (
+    <>
+      <Panel>
+        <Skeleton rows={1} height={34} />
+      </Panel>
+      <div className="grid gap-4 wide:grid-cols-12">
+        <Panel title="Session health" className="wide:col-span-7">
+          <Skeleton rows={6} height={34} />
+        </Panel>
+        <Panel title="Maintenance" className="wide:col-span-5">
+          <Skeleton rows={6} height={34} />
+        </Panel>
+      </div>
+      <Panel title="Intervention queue">
+        <Skeleton rows={6} />
+      </Panel>
+    </>
   )
 }

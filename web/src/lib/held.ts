@@ -1,0 +1,46 @@
+import { type FocusEvent, useState } from 'react'
+
+export type Shown<Row> = { row: Row; isGone: boolean }
+
+/** Rows in the order in which they were when somebody began to point at them: newest data, but nothing changes place. */
+export function arrange<Row extends { id: string }>(
+  rows: readonly Row[],
+  held: readonly Row[] | null,
+): { shown: Shown<Row>[]; waiting: number } {
+  if (held === null) return { shown: rows.map((row) => ({ row, isGone: false })), waiting: 0 }
+  const now = new Map(rows.map((row) => [row.id, row]))
+  const kept = new Set(held.map((row) => row.id))
+  return {
+    shown: held.map((row) => ({ row: now.get(row.id) ?? row, isGone: !now.has(row.id) })),
+    waiting: rows.filter((row) => !kept.has(row.id)).length,
+  }
+}
+
+/** A list that stays as it is while somebody points at it, so that nobody presses a row that just moved there. */
+export function useHeld<Row extends { id: string }>(rows: readonly Row[]) {
+  const [held, setHeld] = useState<readonly Row[] | null>(null)
+  const hold = () => setHeld((before) => before ?? rows)
+  return {
+    ...arrange(rows, held),
+    /** Take the new ones in, and hold them. */
+    refresh: () => setHeld(rows),
+    handlers: {
+      onPointerEnter: hold,
+      onFocus: hold,
+      onPointerLeave: () => setHeld(null),
+      onBlur: (event: FocusEvent) => {
+        if (!event.currentTarget.contains(event.relatedTarget)) setHeld(null)
+      },
+    },
+  }
+}
+
+/** A list that changes its places only when asked to: new rows wait, and those that left stay until then. */
+export function useSteady<Row extends { id: string }>(rows: readonly Row[]) {
+  const [held, setHeld] = useState<readonly Row[]>([])
+  const now = new Set(rows.map((row) => row.id))
+  // Nothing is left of what was shown, so nobody can be looking at a row of it.
+  if (held !== rows && !held.some((row) => now.has(row.id)) && (rows.length > 0 || held.length > 0))
+    setHeld(rows)
+  return { ...arrange(rows, held), refresh: () => setHeld(rows) }
+}
