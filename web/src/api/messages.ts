@@ -1,16 +1,19 @@
 // What was said in a run, read in windows: a history may have tens of thousands of messages, and one shows forty.
 
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { useEffect, useState, useSyncExternalStore } from 'react'
-import { answerOf, GET } from './client'
+import { answerOf, GET, type Schema } from './client'
 import { useConnection, watchChanges } from './live'
 import type { Message } from './runs'
 
 export type { Message }
+export type MessageShare = Schema['MessageShare']
 
 const WINDOW = 50 // messages that are asked for at once
 const CATCH_UP = 200
 const FAR_BEHIND = 400 // more new messages than this are counted, and read when somebody looks at them
 
+export type Range = readonly [from: number, to: number]
 type Page = { items: Message[]; next_cursor?: string | null }
 type Ask = (after: number, limit: number) => Promise<Page>
 
@@ -23,7 +26,7 @@ export class History {
   #version = 0
   #isCatchingUp = false
   #isDue = false
-  #shown: [from: number, to: number] = [1, 0]
+  #shown = new Set<number>() // windows that somebody looks at
   readonly #ask: Ask
   readonly #messages = new Map<number, Message>()
   readonly #positions = new Map<string, number>()
@@ -64,11 +67,14 @@ export class History {
     return this.#positions.get(id)
   }
 
-  /** Read what is not here yet of these positions. */
-  need(from: number, to: number): void {
-    const last = Math.min(to, this.length)
-    this.#shown = [from, to]
-    for (let start = windowOf(Math.max(1, from)); start <= last; start += WINDOW) {
+  /** Read what is not here yet of these positions, and keep it up to date. */
+  need(ranges: readonly Range[]): void {
+    this.#shown = new Set()
+    for (const [from, to] of ranges) {
+      const last = Math.min(to, this.length)
+      for (let start = windowOf(Math.max(1, from)); start <= last; start += WINDOW) this.#shown.add(start)
+    }
+    for (const start of this.#shown) {
       if (!this.#asked.has(start) && this.#lacks(start)) void this.#read(start)
     }
   }
@@ -91,8 +97,7 @@ export class History {
 
   /** Nobody knows what changed: read again what is looked at, and what is new. */
   refresh(): void {
-    const [from, to] = this.#shown
-    for (let start = windowOf(Math.max(1, from)); start <= to; start += WINDOW) void this.#read(start)
+    for (const start of this.#shown) void this.#read(start)
     void this.catchUp()
   }
 
@@ -223,3 +228,21 @@ function openHistory(runId: string, branchId: string | null, length: number): Hi
     )
   return new History(ask, length)
 }
+
+type Question = { share: MessageShare | null; search: string | null }
+
+/** Where messages stand that are looked for. `asOf` is what makes the answer another one, such as the length. */
+export const positionsQuery = (runId: string, branchId: string | null, question: Question, asOf: number) =>
+  queryOptions({
+    // Not among what a run's every message makes out of date: a long history is not searched for each of them.
+    queryKey: ['positions', runId, branchId, question, asOf],
+    queryFn: ({ signal }) =>
+      answerOf(
+        GET('/api/sessions/{session_id}/positions', {
+          params: { path: { session_id: runId }, query: { branch: branchId, ...question } },
+          signal,
+        }),
+      ),
+    placeholderData: keepPreviousData,
+    gcTime: 10_000,
+  })

@@ -70,15 +70,16 @@ function Choice({ isChosen, depth, onChoose, children }: ChoiceProps) {
 function BranchWords({ limb, run }: { limb: Limb; run: RunInFull }) {
   const { branch, parent } = limb
   const isBusy = branch.activity !== null && branch.activity.kind !== 'unknown'
+  const isFirst = branch.id === run.branches[0]?.id
+  const model = branch.model === null || branch.model === parent?.model ? null : branch.model
   const facts = [
-    parent === null || branch.forked_at === null
-      ? null
-      : `forked at ${plainLine(nameOf(parent))} #${branch.forked_at}`,
-    branch.model === null ? null : plainLine(branch.model).replace(/^.*\//, ''),
-    limb.depth === 0 && run.provenance.agent !== null && branch.id === run.branches[0]?.id
-      ? plainLine(run.provenance.agent)
-      : null,
-  ].filter((fact) => fact !== null)
+    parent === null || branch.forked_at === null ? null : `forked at #${branch.forked_at}`,
+    isFirst && run.provenance.agent !== nameOf(branch) ? run.provenance.agent : null,
+    model === null ? null : model.replace(/^.*\//, ''),
+  ]
+    .filter((fact) => fact !== null)
+    .map(plainLine)
+    .join(' · ')
   return (
     <>
       <span className="flex min-w-0 items-center gap-2">
@@ -90,7 +91,9 @@ function BranchWords({ limb, run }: { limb: Limb; run: RunInFull }) {
         <span className="ml-auto text-12 text-text-3">{formatCount(branch.message_count)}</span>
       </span>
       <span className="flex min-h-5 min-w-0 items-center gap-2 pl-[15px]">
-        <span className="cut text-12 text-text-3">{facts.join(' · ')}</span>
+        <span className="cut text-12 text-text-3" title={facts}>
+          {facts}
+        </span>
         {isBusy ? (
           <span className="ml-auto">
             <ActivityChip activity={branch.activity} />

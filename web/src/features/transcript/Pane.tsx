@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
-import type { History } from '@/api/messages'
+import type { History, MessageShare } from '@/api/messages'
 import type { RunInFull } from '@/api/runs'
 import { useNow } from '@/lib/clock'
 import { useKeys } from '@/lib/keys'
@@ -13,6 +13,8 @@ import { Folds } from './folds'
 import { MessageRow } from './MessageRow'
 import { PaneBar } from './PaneBar'
 import { speakerOf } from './speaker'
+import { nextOf, useFinding } from './useFinding'
+import { useFoundMarks } from './useFoundMarks'
 import { useLog } from './useLog'
 
 type Props = {
@@ -27,28 +29,21 @@ type Props = {
   onLink: (position: number) => void
 }
 
+const NOTHING: Record<MessageShare, string> = {
+  text: 'No text was said here.',
+  tools: 'No tool was called here.',
+  errors: 'No tool failed here.',
+}
 const SCROLL_KEYS = new Set(['ArrowUp', 'ArrowDown', 'PageUp', 'PageDown', 'Home', ' '])
 
 /** A transcript with a scroll of its own. */
 export function Pane({ run, branch, history, target, isFull, onFull, onLink }: Props) {
   const pane = useRef<HTMLDivElement>(null)
   const [folds] = useState(() => new Map<string, boolean>())
-  const isHidden = useCallback(
-    (position: number): boolean => {
-      const message = history.at(position)
-      return message !== undefined && message.kind === 'tool_result' && history.callOf(message) !== undefined
-    },
-    [history],
-  )
-  const log = useLog(history, null, isHidden, pane)
+  const finding = useFinding(run, branch?.id ?? null, history.length)
+  const { isHidden, settle } = usePairs(history, finding.share === 'errors')
+  const log = useLog(history, finding.positions, isHidden, settle, pane)
   const { hold, follow } = log
-  const settle = useCallback(
-    (position: number): number => {
-      const message = history.at(position)
-      return (message === undefined ? undefined : history.callOf(message)) ?? position
-    },
-    [history],
-  )
   const held = log.held === null ? null : settle(log.held)
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: only when the address names another one
@@ -56,25 +51,43 @@ export function Pane({ run, branch, history, target, isFull, onFull, onLink }: P
     if (target !== null) hold(target.position)
   }, [target, history])
 
+  const range = log.virtualizer.range
+  const from = range === null ? 0 : log.positionAt(range.startIndex)
+  const go = (positions: readonly number[], direction: 1 | -1): void => {
+    const next = nextOf(positions, log.held ?? (direction === 1 ? from - 1 : from), direction)
+    if (next !== undefined) hold(next)
+  }
+  // What is found is gone to at once, without a key.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only when other words are found
+  useEffect(() => {
+    if (finding.found !== '') go(finding.matches, 1)
+  }, [finding.found])
+  useFoundMarks(pane, finding.found, `${history.version()} ${range?.startIndex} ${range?.endIndex}`)
   useKeys(
     {
       f: { does: isFull ? 'Back to the page' : 'Give it the whole window', act: onFull },
+      n: { does: 'Next error', act: () => go(finding.errors, 1) },
+      p: { does: 'Previous error', act: () => go(finding.errors, -1) },
       End: { does: 'To the end, and follow', act: follow },
     },
     'Transcript',
   )
   const items = log.virtualizer.getVirtualItems()
-  const range = log.virtualizer.range
   return (
     <div className="relative flex min-h-0 min-w-0 flex-col">
       <PaneBar
         title={branch === null ? 'All in order' : nameOf(branch)}
-        from={range === null ? 0 : log.positionAt(range.startIndex)}
+        from={from}
         to={range === null ? 0 : log.positionAt(range.endIndex)}
         length={history.length}
+        finding={finding}
+        match={log.held === null ? 0 : finding.matches.indexOf(log.held) + 1}
         isFull={isFull}
         onFull={onFull}
+        onMatch={(direction) => go(finding.matches, direction)}
+        onLeave={() => pane.current?.focus()}
       />
+      {finding.error === null ? null : <Trouble error={finding.error} />}
       {history.trouble === null ? null : (
         <Trouble error={history.trouble} retry={() => void history.catchUp()} />
       )}
@@ -92,7 +105,11 @@ export function Pane({ run, branch, history, target, isFull, onFull, onLink }: P
         onPointerDown={log.release}
         onKeyDown={(event) => (SCROLL_KEYS.has(event.key) ? log.release() : undefined)}
       >
-        {history.length === 0 ? <Nothing run={run} /> : null}
+        {history.length === 0 ? (
+          <Nothing run={run} />
+        ) : finding.positions?.length === 0 ? (
+          <EmptyState title={NOTHING[finding.share ?? 'text']} />
+        ) : null}
         <Folds value={folds}>
           <div className="relative w-full" style={{ height: log.virtualizer.getTotalSize() }}>
             {items.map((item) => (
@@ -134,6 +151,20 @@ export function Pane({ run, branch, history, target, isFull, onFull, onLink }: P
   )
 }
 
+/** A result is shown with its call. Where only failures are shown, it stands for both. */
+function usePairs(history: History, isApart: boolean) {
+  const callOf = useCallback(
+    (position: number): number | undefined => {
+      const message = isApart ? undefined : history.at(position)
+      return message?.kind === 'tool_result' ? history.callOf(message) : undefined
+    },
+    [history, isApart],
+  )
+  const isHidden = useCallback((position: number) => callOf(position) !== undefined, [callOf])
+  const settle = useCallback((position: number) => callOf(position) ?? position, [callOf])
+  return { isHidden, settle }
+}
+
 type RowProps = {
   run: RunInFull
   branch: Branch | null
@@ -162,7 +193,7 @@ function Row({ run, branch, history, position, isHidden, held, onLink }: RowProp
         branch === null && run.branches.length > 1 && standsIn !== undefined ? nameOf(standsIn) : null
       }
       pause={before === undefined ? null : message.created_at - before.created_at}
-      isTinted={held === shown}
+      isTinted={held === position}
       onLink={onLink}
     />
   )

@@ -12,6 +12,7 @@ import { Output } from './Output'
 import { type Call, copyText, type Diff, parseJson, type Result, readCall, readResult } from './reading'
 
 const DIFF_LINES = 40 // of each side
+const FITS = 90 // characters of a command that the head shows
 
 type Props = {
   call: Message
@@ -102,7 +103,7 @@ const countLines = (text: string): number => (text === '' ? 0 : text.replace(/\n
 function Asked({ call }: { call: Call }) {
   if (call.diff !== null) return <DiffBlock diff={call.diff} />
   if (call.command !== null) {
-    return (
+    return call.command.length <= FITS && !call.command.includes('\n') ? null : (
       <pre className="code code-flat whitespace-pre-wrap wrap-anywhere">
         <span className="text-text-3">$ {plainText(call.command.slice(0, 4_000))}</span>
       </pre>

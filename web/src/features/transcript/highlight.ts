@@ -1,7 +1,7 @@
 // Asks the worker to colour code, and remembers what it said.
 
 import { useEffect, useState } from 'react'
-import { LANGUAGES, type Piece, type Told } from './languages'
+import { type Language, languageOf, type Piece, type Told } from './languages'
 
 const LONGEST_CODE = 20_000 // characters; more is shown as it is
 const LONGEST_LINE = 2_000
@@ -12,7 +12,7 @@ let asked = 0
 const waiting = new Map<number, (lines: Piece[][]) => void>()
 const known = new Map<string, Piece[][]>()
 
-function ask(code: string, language: string, tell: (lines: Piece[][]) => void): () => void {
+function ask(code: string, language: Language, tell: (lines: Piece[][]) => void): () => void {
   if (worker === undefined) {
     worker = new Worker(new URL('./highlight.worker.ts', import.meta.url), { type: 'module' })
     worker.addEventListener('message', (event: MessageEvent<Told>) => {
@@ -27,25 +27,23 @@ function ask(code: string, language: string, tell: (lines: Piece[][]) => void): 
   return () => waiting.delete(id)
 }
 
-const isWorthIt = (code: string, language: string): boolean =>
-  language in LANGUAGES &&
-  code.length <= LONGEST_CODE &&
-  typeof Worker !== 'undefined' &&
-  code.split('\n').every((line) => line.length <= LONGEST_LINE)
+const isShort = (code: string): boolean =>
+  code.length <= LONGEST_CODE && code.split('\n').every((line) => line.length <= LONGEST_LINE)
 
 /** The code in coloured pieces by line; null until it is coloured, and where it never will be. */
-export function useHighlight(code: string, language: string): Piece[][] | null {
+export function useHighlight(code: string, word: string): Piece[][] | null {
+  const language = typeof Worker === 'undefined' ? null : languageOf(word)
   const key = `${language} ${code}`
   const [coloured, setColoured] = useState<{ key: string; lines: Piece[][] } | null>(null)
   const lines = known.get(key) ?? (coloured?.key === key ? coloured.lines : null)
-  const isDue = lines === null && isWorthIt(code, language)
+  const asks = lines === null && language !== null && isShort(code) ? language : null
   useEffect(() => {
-    if (!isDue) return
-    return ask(code, language, (told) => {
+    if (asks === null) return
+    return ask(code, asks, (told) => {
       if (known.size >= REMEMBERED) known.delete(known.keys().next().value ?? '')
       known.set(key, told)
       setColoured({ key, lines: told })
     })
-  }, [isDue, code, language, key])
+  }, [asks, code, key])
   return lines
 }

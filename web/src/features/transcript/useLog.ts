@@ -30,6 +30,8 @@ export function useLog(
   history: History,
   positions: readonly number[] | null,
   isHidden: (position: number) => boolean,
+  /** The position under which a message is shown: of a result, that of its call. */
+  settle: (position: number) => number,
   pane: RefObject<HTMLDivElement | null>,
 ): Log {
   const count = positions === null ? history.length : positions.length
@@ -61,7 +63,7 @@ export function useLog(
   })
 
   useMeasureAgainByWidth(virtualizer, pane)
-  useReading(history, virtualizer, positionAt)
+  useReading(history, virtualizer, positions)
 
   const total = virtualizer.getTotalSize()
   const version = history.version()
@@ -69,7 +71,7 @@ export function useLog(
   useLayoutEffect(() => {
     const element = pane.current
     if (element === null) return
-    if (held !== null) virtualizer.scrollToIndex(indexOf(positions, held), { align: 'center' })
+    if (held !== null) virtualizer.scrollToIndex(indexOf(positions, settle(held)), { align: 'center' })
     else if (leftAt === null) element.scrollTop = element.scrollHeight
   }, [held, leftAt, version, total, positions])
 
@@ -87,7 +89,7 @@ export function useLog(
     newCount: leftAt === null ? 0 : history.length - leftAt,
     isFollowing: leftAt === null && held === null,
     hold: (position) => {
-      history.need(position - AHEAD, position + AHEAD)
+      history.need([[position - AHEAD, position + AHEAD]])
       setHeld(position)
       setLeftAt(history.length)
     },
@@ -111,20 +113,24 @@ function indexOf(positions: readonly number[] | null, position: number): number 
 function useReading(
   history: History,
   virtualizer: Virtualizer<HTMLDivElement, Element>,
-  positionAt: (index: number) => number,
+  positions: readonly number[] | null,
 ): void {
   const last = useRef(0)
   const items = virtualizer.getVirtualItems()
-  const from = positionAt(items[0]?.index ?? 0)
-  const to = positionAt(items.at(-1)?.index ?? 0)
+  const from = items[0]?.index ?? 0
+  const to = items.at(-1)?.index ?? 0
   useEffect(() => {
     const wait = Math.max(0, last.current + READ_EVERY - performance.now())
     const timer = setTimeout(() => {
       last.current = performance.now()
-      history.need(from - AHEAD, to + AHEAD)
+      history.need(
+        positions === null
+          ? [[from + 1 - AHEAD, to + 1 + AHEAD]]
+          : positions.slice(from, to + 1).map((position) => [position, position] as const),
+      )
     }, wait)
     return () => clearTimeout(timer)
-  }, [history, from, to])
+  }, [history, positions, from, to])
 }
 
 /** Heights are known for one width only. */

@@ -1,0 +1,76 @@
+// Finding in a transcript: the server knows all of it, the page only what is read.
+
+import { useQuery } from '@tanstack/react-query'
+import { useDeferredValue, useEffect, useState } from 'react'
+import { type MessageShare, positionsQuery } from '@/api/messages'
+import type { RunInFull } from '@/api/runs'
+
+const TYPING = 200 // ms without a letter, before anything is asked
+
+const NONE: readonly number[] = []
+
+/** A text, once nobody has changed it for a moment. */
+function useSettled(text: string): string {
+  const [settled, setSettled] = useState(text)
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(text), text === '' ? 0 : TYPING)
+    return () => clearTimeout(timer)
+  }, [text])
+  return settled
+}
+
+export type Finding = {
+  share: MessageShare | null
+  setShare: (share: MessageShare | null) => void
+  words: string
+  setWords: (words: string) => void
+  /** What is shown of the history; null for all of it. */
+  positions: readonly number[] | null
+  errors: readonly number[]
+  matches: readonly number[]
+  areAllMatches: boolean
+  /** The words that the matches are for. */
+  found: string
+  error: Error | null
+}
+
+export function useFinding(run: RunInFull, branchId: string | null, length: number): Finding {
+  const [share, setShare] = useState<MessageShare | null>(null)
+  const [words, setWords] = useState('')
+  const search = useSettled(words.trim())
+  const calm = useDeferredValue(length)
+  const failures = run.tool_errors.reduce((sum, group) => sum + group.times, 0)
+  const errors = useQuery({
+    ...positionsQuery(run.id, branchId, { share: 'errors', search: null }, failures),
+    enabled: failures > 0,
+  })
+  const isPart = share !== null && share !== 'errors'
+  const part = useQuery({
+    ...positionsQuery(run.id, branchId, { share, search: null }, calm),
+    enabled: isPart,
+  })
+  const matching = useQuery({
+    ...positionsQuery(run.id, branchId, { share, search }, calm),
+    enabled: search !== '',
+  })
+  const failed = errors.data?.positions ?? NONE
+  const asked = part.data?.positions ?? NONE
+  return {
+    share,
+    setShare,
+    words,
+    setWords,
+    positions: share === null ? null : share === 'errors' ? failed : asked,
+    errors: failed,
+    matches: search === '' ? NONE : (matching.data?.positions ?? NONE),
+    areAllMatches: matching.data?.is_all ?? true,
+    found: matching.isPlaceholderData || matching.isPending ? '' : search,
+    error: errors.error ?? part.error ?? matching.error,
+  }
+}
+
+/** The next of some positions, round and round. */
+export function nextOf(positions: readonly number[], from: number, direction: 1 | -1): number | undefined {
+  if (direction === 1) return positions.find((one) => one > from) ?? positions[0]
+  return positions.findLast((one) => one < from) ?? positions.at(-1)
+}
