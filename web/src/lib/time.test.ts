@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest'
-import { formatBrief, formatDuration } from './time'
+import { expect, formatSpan, test } from 'vitest'
+import { formatBrief, formatDuration, formatRough } from './time'
 
 test.each([
   [0, '0s'],
@@ -18,4 +18,22 @@ test.each([
 
 test('where space is short one unit is enough', () => {
   expect(formatBrief(192)).toBe('3m')
+})
+
+test.each([
+  [45, '45s'],
+  [90, '1m 30s'],
+  [150, '2m'],
+  [80 * 60, '1h 20m'],
+  [9 * 3600 + 14 * 60, '9h'],
+  [50 * 3600, '2d'],
+])('%d seconds are roughly %s', (seconds, text) => {
+  expect(formatRough(seconds)).toBe(text)
+})
+
+test('a span says its day unless that is today', () => {
+  const at = (day: number, hour: number): number => new Date(2026, 4, day, hour, 5, 9).getTime() / 1000
+  expect(formatSpan(at(21, 9), at(21, 10), at(21, 20))).toBe('09:05:09 – 10:05:09')
+  expect(formatSpan(at(20, 9), at(20, 10), at(21, 20))).toBe('20 May, 09:05 – 10:05')
+  expect(formatSpan(at(19, 9), at(20, 10), at(21, 20))).toBe('19 May, 09:05 – 20 May, 10:05')
 })

@@ -19,6 +19,13 @@ export function formatBrief(seconds: number): string {
   return formatDuration(seconds).split(' ')[0] ?? ''
 }
 
+/** One unit once there are two of it, as chains say it: 1h 20m, then 2h. */
+export function formatRough(seconds: number): string {
+  const whole = Math.max(0, Math.floor(seconds))
+  const unit = whole < HOUR ? MINUTE : HOUR
+  return whole < 2 * unit ? formatDuration(whole) : formatBrief(whole)
+}
+
 function join(whole: number, unit: number, name: string, smaller: number, smallerName: string): string {
   const rest = Math.floor((whole % unit) / smaller)
   const main = `${Math.floor(whole / unit)}${name}`
@@ -37,5 +44,17 @@ export function formatMoment(at: number, now: number): string {
   return isToday ? clock.format(date) : day.format(date)
 }
 
+/** From when to when: with seconds today, with its day on any other. */
+export function formatSpan(from: number, to: number, now: number): string {
+  const isToday = formatMoment(from, now).includes(':')
+  if (isToday) return `${formatClock(from)} – ${formatClock(to)}`
+  const [begin, end] = [formatDay(from), formatDay(to)]
+  const last = formatMoment(to, to)
+  return `${begin}, ${formatMoment(from, from)} – ${begin === end ? last : `${end}, ${last}`}`
+}
+
+export const formatDay = (at: number): string => day.format(new Date(at * 1000))
+/** The time alone, whichever day it was. */
+export const formatTime = (at: number): string => clock.format(new Date(at * 1000))
 export const formatClock = (at: number): string => clockWithSeconds.format(new Date(at * 1000))
 export const formatWhole = (at: number): string => whole.format(new Date(at * 1000))

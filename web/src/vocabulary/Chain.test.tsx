@@ -28,3 +28,14 @@ test('the page of a run shows all of it', () => {
   )
   expect(container).toHaveTextContent('42 messages')
 })
+
+test('silence goes on while nobody asks the server', () => {
+  const since = Date.now() / 1000 - 10.5 * 3600
+  const { container } = render(<Chain words={['Running', 'quiet 9h']} state={state} quietSince={since} />)
+  expect(container).toHaveTextContent('Running · quiet 10h')
+})
+
+test('what a name hides can be seen', () => {
+  const { container } = render(<Chain words={['Aborted', 'by \u202eanna']} state={state} />)
+  expect(container).toHaveTextContent('Aborted · by ⟨RLO⟩anna')
+})

@@ -1,9 +1,12 @@
 import type { Schema } from '@/api/client'
+import { useNow } from '@/lib/clock'
 import { plainLine } from '@/lib/plain'
+import { formatRough } from '@/lib/time'
 import { Icon } from '@/ui/Icon'
 import { type Look, lookOf, UNKNOWN_LOOK } from './looks'
 
 const PARTS_IN_LISTS = 3
+const QUIET = 'quiet ' // as the server begins that word
 
 type Props = {
   words: readonly string[]
@@ -14,12 +17,17 @@ type Props = {
   /** The stored word, for those who want to know it exactly. */
   raw?: string | null
   size?: 'list' | 'page'
+  /** When it was last heard, so that its silence goes on while nobody asks the server. */
+  quietSince?: number | null
 }
 
 /** The state of a thing as one sentence of words: Running · quiet 9h · process gone. There is never a second badge. */
-export function Chain({ words, state, look: own, raw, size = 'list' }: Props) {
+export function Chain({ words, state, look: own, raw, size = 'list', quietSince = null }: Props) {
+  const now = useNow(quietSince)
   const look = own ?? (state === null ? UNKNOWN_LOOK : lookOf(state))
-  const [first, ...facts] = (size === 'list' ? words.slice(0, PARTS_IN_LISTS) : words).map(plainLine)
+  const [first, ...facts] = (size === 'list' ? words.slice(0, PARTS_IN_LISTS) : words).map((word) =>
+    quietSince !== null && word.startsWith(QUIET) ? QUIET + formatRough(now - quietSince) : plainLine(word),
+  )
   const large = size === 'page'
   const shape = large ? 'h-[26px] gap-[7px] text-13' : 'h-5 gap-[5px] text-12'
   const fill = look.quiet

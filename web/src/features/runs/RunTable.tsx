@@ -1,137 +1,138 @@
-import { Link } from '@tanstack/react-router'
-import { useWindowVirtualizer } from '@tanstack/react-virtual'
-import { type ReactNode, useLayoutEffect, useRef, useState } from 'react'
+import { useTable } from '@tanstack/react-table'
+import { useWindowVirtualizer, type Virtualizer } from '@tanstack/react-virtual'
+import { type CSSProperties, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import type { Run } from '@/api/runs'
-import { useNow } from '@/lib/clock'
-import { formatCount, shortId } from '@/lib/numbers'
-import { formatBrief, formatDuration } from '@/lib/time'
-import { ActivityChip } from '@/vocabulary/ActivityChip'
-import { Chain } from '@/vocabulary/Chain'
-import { KIND_WORDS } from '@/vocabulary/looks'
+import { Checkbox } from '@/ui/Checkbox'
+import { columns, features, type RunRowView } from './columns'
+import { ROW, RunRow } from './RunRow'
+import type { Columns } from './useColumns'
+import type { RowCursor } from './useCursor'
+import type { Selection } from './useSelection'
 
-const ROW = 44
-const OVERSCAN = 12
+const OVERSCAN = 12 // rows drawn above and below, so that a quick hand sees no gap
+const NEAR_END = 40 // rows before the end at which the next page is asked for
+const COVERED = 48 + 32 + 8 // px at the top that the bar and the head of the table hide
 
-export type RunColumn = 'kind' | 'activity' | 'size'
+type Props = {
+  runs: readonly Run[]
+  left: ReadonlySet<string>
+  shown: Columns
+  isWide: boolean
+  selection: Selection
+  cursor: RowCursor
+  onSeen: (ids: readonly string[]) => void
+  onNear: () => void
+}
 
-type Props = { runs: readonly Run[]; hidden?: ReadonlySet<RunColumn>; cursor?: number; onNear?: () => void }
-
-/** Runs, one to a row of two lines. Only what can be seen is drawn, so that tens of thousands stay smooth. */
-export function RunTable({ runs, hidden = new Set(), cursor = -1, onNear }: Props) {
+/** Runs, one to a row. Only what can be seen is drawn, so that tens of thousands stay smooth. */
+export function RunTable({ runs, left, shown, isWide, selection, cursor, onSeen, onNear }: Props) {
   const body = useRef<HTMLDivElement>(null)
   const [top, setTop] = useState(0)
-  useLayoutEffect(() => setTop(body.current?.offsetTop ?? 0), [])
+  // Each time, because whatever is above may have grown by a line.
+  useLayoutEffect(() => setTop((body.current?.getBoundingClientRect().top ?? 0) + scrollY))
   const virtual = useWindowVirtualizer({
     count: runs.length,
     estimateSize: () => ROW,
     overscan: OVERSCAN,
     scrollMargin: top,
+    scrollPaddingStart: COVERED,
+    scrollPaddingEnd: ROW,
     getItemKey: (index) => runs[index]?.id ?? index,
   })
-  const rows = virtual.getVirtualItems()
-  const last = rows.at(-1)?.index ?? 0
-  if (last >= runs.length - OVERSCAN) onNear?.()
-  const template = [
-    'minmax(0,1fr)',
-    hidden.has('kind') ? null : '92px',
-    '300px',
-    hidden.has('activity') ? null : '150px',
-    hidden.has('size') ? null : '132px',
-    '104px',
-  ].filter((part) => part !== null)
+  const items = virtual.getVirtualItems()
+  const [from, to] = [items[0]?.index ?? 0, (items.at(-1)?.index ?? -1) + 1]
+  const { isEvidenceOf, showEvidence } = cursor
+  const data = useMemo(
+    () =>
+      runs.slice(from, to).map(
+        (run): RunRowView => ({
+          run,
+          isSelected: selection.ids.has(run.id),
+          hasLeft: left.has(run.id),
+          isEvidenceOpen: isEvidenceOf === run.id,
+          onSelect: (isRange) => selection.toggle(run.id, isRange),
+          onEvidence: (isOpen) => showEvidence(isOpen ? run.id : null),
+        }),
+      ),
+    [runs, from, to, selection, left, isEvidenceOf, showEvidence],
+  )
+  const table = useTable(
+    { features, columns, data, getRowId: ({ run }) => run.id, state: { columnVisibility: shown } },
+    (state) => state,
+  )
+  useEffect(() => onSeen(data.map(({ run }) => run.id)), [data, onSeen])
+  useEffect(() => {
+    if (to > runs.length - NEAR_END) onNear()
+  }, [to, runs.length, onNear])
+  useScrollToCursor(virtual, runs, cursor)
+
+  const widths = table
+    .getVisibleLeafColumns()
+    .map(({ columnDef: { meta } }) => (isWide ? meta?.width : (meta?.narrow ?? meta?.width)) ?? '1fr')
+  const style: CSSProperties & Record<'--columns', string> = { '--columns': widths.join(' ') }
   return (
-    <div
-      role="table"
-      aria-label="Runs"
-      aria-rowcount={runs.length}
-      style={{ '--columns': template.join(' ') } as never}
-    >
-      <div
-        role="row"
-        className="grid h-8 grid-cols-[var(--columns)] items-center gap-6 border-b border-line bg-sunken px-4 text-12 medium text-text-3"
-      >
-        <Head>Run</Head>
-        {hidden.has('kind') ? null : <Head>Kind</Head>}
-        <Head>State</Head>
-        {hidden.has('activity') ? null : <Head>Activity</Head>}
-        {hidden.has('size') ? null : <Head>Size</Head>}
-        <Head right>Updated</Head>
+    <div role="table" aria-label="Runs" aria-rowcount={runs.length + 1} style={style}>
+      <div role="rowgroup" className="sticky top-12 z-10">
+        <div
+          role="row"
+          aria-rowindex={1}
+          className="grid h-8 grid-cols-(--columns) items-center gap-x-4 rounded-t-[7px] border-b border-line bg-sunken px-4 text-12 medium text-text-3"
+        >
+          {table.getHeaderGroups().map((group) =>
+            group.headers.map((header) => (
+              <div
+                key={header.id}
+                role="columnheader"
+                className={`flex min-w-0 items-center ${header.column.columnDef.meta?.right ? 'justify-end' : ''}`}
+              >
+                {header.column.id === 'select' ? (
+                  <Checkbox
+                    label={`Select all ${runs.length} loaded runs`}
+                    checked={
+                      selection.ids.size === 0 ? false : selection.ids.size >= runs.length ? true : 'some'
+                    }
+                    onChange={selection.toggleAll}
+                  />
+                ) : (
+                  <table.FlexRender header={header} />
+                )}
+              </div>
+            )),
+          )}
+        </div>
       </div>
-      <div ref={body} className="relative" style={{ height: virtual.getTotalSize() }}>
-        {rows.map((row) => {
-          const run = runs[row.index]
-          if (run === undefined) return null
-          return (
-            <div
-              key={row.key}
-              role="row"
-              aria-rowindex={row.index + 1}
-              className={`absolute inset-x-0 grid grid-cols-[var(--columns)] items-center gap-6 border-b border-line px-4 hover:bg-hover ${row.index === cursor ? 'shadow-[inset_2px_0_0_var(--accent)]' : ''}`}
-              style={{ height: ROW, transform: `translateY(${row.start - virtual.options.scrollMargin}px)` }}
-            >
-              <RunCells run={run} hidden={hidden} />
-            </div>
-          )
-        })}
+      <div ref={body} role="rowgroup" className="relative" style={{ height: virtual.getTotalSize() }}>
+        {table.getRowModel().rows.map((row, place) => (
+          <RunRow
+            key={row.id}
+            table={table}
+            row={row}
+            index={from + place}
+            top={(from + place) * ROW}
+            isCursor={row.id === cursor.id}
+            moves={row.id === cursor.id ? cursor.moves : 0}
+            onPoint={() => cursor.point(row.id)}
+          />
+        ))}
       </div>
     </div>
   )
 }
 
-function Head({ children, right = false }: { children: ReactNode; right?: boolean }) {
-  return (
-    <span role="columnheader" className={right ? 'text-right' : ''}>
-      {children}
-    </span>
-  )
-}
-
-function RunCells({ run, hidden }: { run: Run; hidden: ReadonlySet<RunColumn> }) {
-  const now = useNow(run.updated_at)
-  const took = run.duration_ms === null ? null : `ran ${formatDuration(run.duration_ms / 1000)}`
-  return (
-    <>
-      <span role="cell" className="grid min-w-0">
-        <Link
-          to="/runs/$runId"
-          params={{ runId: run.id }}
-          className="cut leading-[18px] medium hover:underline"
-        >
-          {run.display_name}
-        </Link>
-        <span className="cut text-12 text-text-3">
-          <span className="mono">{shortId(run.id)}</span>
-          {provenance(run).map((part) => ` · ${part}`)}
-        </span>
-      </span>
-      {hidden.has('kind') ? null : (
-        <span role="cell" className="text-text-2">
-          {run.provenance.kind === null ? '' : KIND_WORDS[run.provenance.kind]}
-        </span>
-      )}
-      <span role="cell" className="min-w-0">
-        <Chain words={run.chain} state={run.state} raw={run.status} />
-      </span>
-      {hidden.has('activity') ? null : (
-        <span role="cell">
-          <ActivityChip activity={run.activity} />
-        </span>
-      )}
-      {hidden.has('size') ? null : (
-        <span role="cell" className="whitespace-nowrap text-text-2">
-          {formatCount(run.branch_count)} br · {formatCount(run.message_count)} msg
-        </span>
-      )}
-      <span role="cell" className="grid text-right whitespace-nowrap">
-        <span className="leading-[18px]">{formatBrief(now - run.updated_at)} ago</span>
-        <span className="text-12 text-text-3">{took}</span>
-      </span>
-    </>
-  )
-}
-
-function provenance(run: Run): string[] {
-  const { show, play, playbook, agent } = run.provenance
-  const source = show === null ? null : play === null ? show : `${show} / ${play}`
-  return [source, playbook === null ? null : `playbook ${playbook}`, agent].filter((part) => part !== null)
+/** The cursor is kept in sight, below what sticks to the top. */
+function useScrollToCursor(
+  virtual: Virtualizer<Window, Element>,
+  runs: readonly Run[],
+  { id, moves }: RowCursor,
+): void {
+  const newest = useRef({ virtual, runs, id })
+  useEffect(() => {
+    newest.current = { virtual, runs, id }
+  })
+  // Only a step of the cursor scrolls; that rows come or change does not.
+  useEffect(() => {
+    if (moves === 0) return
+    const index = newest.current.runs.findIndex((run) => run.id === newest.current.id)
+    if (index >= 0) newest.current.virtual.scrollToIndex(index, { align: 'auto' })
+  }, [moves])
 }

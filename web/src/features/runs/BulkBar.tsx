@@ -1,0 +1,56 @@
+import { useMutation } from '@tanstack/react-query'
+import { exportSessions } from '@/api/exports'
+import { countOf } from '@/lib/numbers'
+import { saveFile } from '@/lib/save'
+import { Button } from '@/ui/Button'
+import { Icon } from '@/ui/Icon'
+import { toasts } from '@/ui/toasts'
+import { useAskTransition } from '@/vocabulary/transitioning'
+import type { Selection } from './useSelection'
+
+/** What can be done with the chosen runs. It floats, so that choosing one moves nothing. */
+export function BulkBar({ selection }: { selection: Selection }) {
+  const ask = useAskTransition()
+  const ids = [...selection.ids]
+  const save = useMutation({
+    mutationFn: () => exportSessions(ids),
+    onSuccess: ({ file, name }) => {
+      saveFile(file, name)
+      toasts.done(`${countOf(ids.length, 'run')} exported`, name)
+    },
+    onError: (error) => toasts.failed('Nothing was exported', error.message),
+  })
+  const copy = (): void => {
+    navigator.clipboard.writeText(ids.join('\n')).then(
+      () => toasts.done(`${countOf(ids.length, 'id')} copied`),
+      () => toasts.failed('The ids could not be copied', 'The browser does not allow it here.'),
+    )
+  }
+  if (ids.length === 0) return null
+  return (
+    <section
+      aria-label="Selected runs"
+      className="fixed bottom-5 left-1/2 z-30 flex -translate-x-1/2 items-center gap-2 rounded-panel border border-line-strong bg-raised py-2 pr-2 pl-4 shadow-2"
+    >
+      <span role="status" className="mr-2 medium whitespace-nowrap">
+        {ids.length.toLocaleString('en-GB')} selected
+      </span>
+      {ask === null ? null : (
+        <Button look="primary" onClick={() => ask(ids, selection.clear)}>
+          Transition…
+        </Button>
+      )}
+      <Button onClick={copy}>
+        <Icon name="copy" size={14} />
+        Copy ids
+      </Button>
+      <Button onClick={() => save.mutate()} disabled={save.isPending}>
+        <Icon name="export" size={14} />
+        Export
+      </Button>
+      <Button look="ghost" onClick={selection.clear}>
+        Clear
+      </Button>
+    </section>
+  )
+}

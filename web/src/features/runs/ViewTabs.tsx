@@ -1,0 +1,69 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { statsQuery } from '@/api/dashboard'
+import type { RunSearch } from '@/api/runList'
+import { totalsQuery } from '@/api/totals'
+import { formatCount } from '@/lib/numbers'
+import { STATUS_WORDS, VIEW_WORDS } from '@/vocabulary/looks'
+
+type Tab = { label: string; search: RunSearch }
+
+const VIEWS = ['needs_review', 'failed_24h', 'slow', 'over_60m', 'ended_24h', 'legacy'] as const
+export const TABS: readonly Tab[] = [
+  { label: 'All', search: {} },
+  { label: STATUS_WORDS.running, search: { status: 'running' } },
+  ...VIEWS.map((view) => ({ label: VIEW_WORDS[view], search: { view } })),
+]
+
+/** How many rows the list of a tab has, where that is known. */
+export function useTabCounts(): (number | undefined)[] {
+  const runs = useQuery(totalsQuery).data?.runs
+  const stats = useQuery(statsQuery).data
+  const outcomes = stats?.outcomes_24h
+  const ended =
+    outcomes &&
+    outcomes.completed + outcomes.failed + outcomes.timed_out + outcomes.aborted + outcomes.cancelled
+  return [
+    runs,
+    stats?.running,
+    stats?.needs_review,
+    stats?.failed_24h,
+    stats?.slow,
+    stats?.latency_24h.over_60m,
+    ended,
+    stats?.legacy,
+  ]
+}
+
+/** The tab whose list this is; a list that is narrowed further belongs to the tab that it was narrowed from. */
+export function tabOf({ view, status }: RunSearch): number {
+  if (view !== undefined) return TABS.findIndex((tab) => tab.search.view === view)
+  return status === 'running' ? 1 : 0
+}
+
+/** Named lists. A tab drops every other filter, because the number beside it counts without them. */
+export function ViewTabs({ search }: { search: RunSearch }) {
+  const counts = useTabCounts()
+  const current = tabOf(search)
+  return (
+    <nav aria-label="Views" className="flex gap-x-6 overflow-x-auto border-b border-line">
+      {TABS.map((tab, place) => (
+        <Link
+          key={tab.label}
+          to="/runs"
+          search={tab.search}
+          // The router would call every narrower list the same page.
+          activeProps={{}}
+          {...(place === current ? { 'aria-current': 'page' as const } : { 'aria-current': undefined })}
+          className={`-mb-px flex h-9 flex-none items-center gap-1.5 border-b-2 medium ${place === current ? 'border-accent text-text' : 'border-transparent text-text-2 hover:text-text'}`}
+        >
+          {tab.label}
+          {/* Its place is kept before its number is known. */}
+          <span className="min-w-2 text-12 font-normal text-text-3">
+            {counts[place] === undefined ? '' : formatCount(counts[place])}
+          </span>
+        </Link>
+      ))}
+    </nav>
+  )
+}
