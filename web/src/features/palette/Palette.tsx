@@ -8,10 +8,14 @@ import type { ShellActs } from './actions'
 import { type Item, useFound } from './items'
 import { Line } from './Line'
 
-type Props = ShellActs & { onClose: () => void }
+type Props = ShellActs & {
+  onClose: () => void
+  /** What was typed while this was still on its way. Asked once, when it can be typed here. */
+  takeTyped: () => string
+}
 
 /** From any page to any run, show, team, page or action, by typing the beginnings of its words. */
-export default function Palette({ onClose, ...acts }: Props) {
+export default function Palette({ onClose, takeTyped, ...acts }: Props) {
   const router = useRouter()
   const listId = useId()
   const input = useRef<HTMLInputElement>(null)
@@ -84,6 +88,7 @@ export default function Palette({ onClose, ...acts }: Props) {
               spellCheck={false}
               placeholder="Runs, shows, teams, pages, actions"
               value={text}
+              onFocus={() => setText((typed) => typed + takeTyped())}
               onChange={(event) => {
                 setText(event.target.value)
                 setChosen(null)

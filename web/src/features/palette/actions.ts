@@ -13,7 +13,7 @@ export type Action = { label: string; icon: IconName; hint: string; act: () => v
 export const actionsOf = ({ onHelp, onSidebar }: ShellActs): Action[] => [
   { label: 'Switch theme', icon: 'moon', hint: 'T', act: switchTheme },
   { label: 'Copy link to this page', icon: 'link', hint: '', act: () => void copyLink() },
-  { label: 'Collapse or expand the sidebar', icon: 'sidebar', hint: '[', act: onSidebar },
+  { label: 'Narrow or wide sidebar', icon: 'sidebar', hint: '[', act: onSidebar },
   { label: 'Keyboard help', icon: 'keyboard', hint: '?', act: onHelp },
   { label: 'Checkpoint WAL', icon: 'database', hint: 'Admin', act: () => void checkpointNow() },
   { label: 'Run doctor now', icon: 'refresh', hint: 'Admin', act: () => void examineNow() },

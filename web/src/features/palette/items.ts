@@ -31,7 +31,8 @@ export type Found = {
 }
 
 const TYPING = 90 // ms without a key, after which it is looked for
-const AT_MOST = 6 // of each kind that is looked through here
+const AT_MOST = 6 // shows, teams and actions that are listed
+const LATEST = 5 // runs, while nothing is typed
 
 export function useFound(text: string, acts: ShellActs): Found {
   const wanted = useRested(text.trim(), TYPING)
@@ -42,8 +43,8 @@ export function useFound(text: string, acts: ShellActs): Found {
   const teams = useQuery(teamNamesQuery)
 
   const isNothing = text.trim() !== '' && words.length === 0
-  const named = (items: readonly Item[]) =>
-    isNothing ? [] : items.filter((item) => isMatch(item.label, words)).slice(0, AT_MOST)
+  const named = (items: readonly Item[], atMost = AT_MOST) =>
+    isNothing ? [] : items.filter((item) => isMatch(item.label, words)).slice(0, atMost)
   const showItems: Item[] = (shows.data?.items ?? []).map((show) => ({
     id: `show ${show.topic}`,
     icon: 'shows',
@@ -69,20 +70,25 @@ export function useFound(text: string, acts: ShellActs): Found {
     id: `action ${action.label}`,
   }))
   const isAsked = words.length > 0
+  const isOfNow = wanted === text.trim() && !runs.isPlaceholderData
+  // Until the answer is here, what the last one found is shown as far as it fits.
+  const fits = (run: Run) =>
+    isOfNow || isMatch(`${run.id} ${run.display_name} ${run.provenance.agent}`, words)
+  const foundRuns = (runs.data?.items ?? []).filter(fits).map(runItem)
   const groups: Group[] = [
     {
       name: isAsked ? 'Runs' : 'Latest runs',
-      items: isNothing || !canSearch ? [] : (runs.data?.items ?? []).map(runItem),
+      items: isNothing || !canSearch ? [] : foundRuns.slice(0, isAsked ? undefined : LATEST),
     },
     { name: 'Shows and teams', items: isAsked ? [...named(showItems), ...named(teamItems)] : [] },
-    { name: 'Pages', items: named(pageItems) },
+    { name: 'Pages', items: named(pageItems, isAsked ? AT_MOST : PAGES.length) },
     { name: 'Actions', items: named(actionItems) },
   ]
   const error = canSearch ? (runs.error ?? shows.error ?? teams.error) : null
   return {
     groups: groups.filter((group) => group.items.length > 0),
     words,
-    isSettled: wanted === text.trim() && !runs.isPlaceholderData && (!canSearch || !runs.isPending),
+    isSettled: !canSearch || (isOfNow && !runs.isPending),
     error: error instanceof StudioError && error.status === 422 ? null : error,
     retry: () => void Promise.all([runs.refetch(), shows.refetch(), teams.refetch()]),
   }
@@ -90,13 +96,15 @@ export function useFound(text: string, acts: ShellActs): Found {
 
 function runItem(run: Run): Item {
   const look = lookOf(run.state)
+  const { show, playbook, agent } = run.provenance
+  const source = show ?? playbook ?? agent ?? ''
   return {
     id: `run ${run.id}`,
     icon: look.icon,
     tone: look.tone,
     label: run.display_name,
     detail: shortId(run.id),
-    hint: run.provenance.show ?? run.provenance.playbook ?? run.provenance.agent ?? '',
+    hint: run.display_name.startsWith(source) ? '' : source,
     href: `/runs/${encodeURIComponent(run.id)}`,
   }
 }

@@ -25,9 +25,16 @@ type Line = { keys: string[]; does: string }
 /** What the keys do, here and everywhere. */
 export default function KeyHelp({ onClose }: { onClose: () => void }) {
   const groups = groupsOf(useBindings())
+  const isOne = groups.length === 1
   return (
-    <Dialog open onClose={onClose} title="Keyboard" says="They rest while you type in a field." width={640}>
-      <div className="grid gap-x-10 gap-y-5 sm:grid-cols-2">
+    <Dialog
+      open
+      onClose={onClose}
+      title="Keyboard"
+      says="They rest while you type in a field."
+      width={isOne ? 400 : 640}
+    >
+      <div className={`grid gap-x-10 gap-y-5 ${isOne ? '' : 'sm:grid-cols-2'}`}>
         {groups.map(([name, lines]) => (
           <section key={name} aria-label={name}>
             <h3 className="mb-1.5 text-12 medium text-text-3">{name}</h3>

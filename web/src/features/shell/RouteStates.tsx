@@ -57,7 +57,7 @@ export function PageBroken({ error: thrown, reset }: ErrorComponentProps) {
     <Page title="Broken page">
       <Panel>
         <ErrorState message={message} {...told} retry={again} />
-        <div className="px-4 pb-5">
+        <div className="pr-4 pb-5 pl-[42px]">
           <WaysOn />
         </div>
       </Panel>

@@ -1,5 +1,5 @@
 import { useNavigate, useRouter } from '@tanstack/react-router'
-import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useCallback, useEffect, useRef, useState } from 'react'
 import { type KeyActions, useKeys } from '@/lib/keys'
 import { switchTheme } from '@/lib/theme'
 import { AwayBanner } from './Connection'
@@ -8,10 +8,12 @@ import { CrumbPlace } from './Page'
 import { Sidebar } from './Sidebar'
 import { TopBar } from './TopBar'
 
-const Palette = lazy(() => import('@/features/palette/Palette'))
+const loadPalette = () => import('@/features/palette/Palette')
+const Palette = lazy(loadPalette)
 const KeyHelp = lazy(() => import('./KeyHelp'))
 
 const STORED = 'sidebar'
+const IDLE = 2000 // ms after the first page
 
 /** The frame around every page: where one can go, where one is, and whether the line is up. */
 export function Shell({ children }: { children: ReactNode }) {
@@ -33,13 +35,14 @@ export function Shell({ children }: { children: ReactNode }) {
     {
       'Ctrl+k': { does: 'search or jump', act: () => setLayer('palette') },
       ...pages,
-      '[': { does: 'collapse or expand the sidebar', act: toggle },
+      '[': { does: 'narrow or wide sidebar', act: toggle },
       t: { does: 'switch theme', act: switchTheme },
       '?': { does: 'this help', act: () => setLayer('help') },
     },
     'Everywhere',
   )
   const close = () => setLayer(null)
+  const takeTyped = useTypedAhead(layer === 'palette')
   return (
     <div
       className={`grid min-h-screen ${isRail ? 'grid-cols-[52px_minmax(0,1fr)]' : 'grid-cols-[52px_minmax(0,1fr)] wide:grid-cols-[220px_minmax(0,1fr)]'}`}
@@ -66,12 +69,40 @@ export function Shell({ children }: { children: ReactNode }) {
       <PageAnnouncer />
       <Suspense fallback={null}>
         {layer === 'palette' ? (
-          <Palette onClose={close} onHelp={() => setLayer('help')} onSidebar={toggle} />
+          <Palette onClose={close} onHelp={() => setLayer('help')} onSidebar={toggle} takeTyped={takeTyped} />
         ) : null}
         {layer === 'help' ? <KeyHelp onClose={close} /> : null}
       </Suspense>
     </div>
   )
+}
+
+/** What is typed before the palette can take it is for the palette, and no key of the page below. */
+function useTypedAhead(isOpen: boolean): () => string {
+  const typed = useRef('')
+  const stop = useRef<() => void>(() => undefined)
+  useEffect(() => {
+    const timer = setTimeout(() => void loadPalette(), IDLE) // so that it is there when it is asked for
+    return () => clearTimeout(timer)
+  }, [])
+  useEffect(() => {
+    if (!isOpen) return
+    const listen = (event: KeyboardEvent): void => {
+      if (event.key.length > 1 || event.ctrlKey || event.metaKey) return
+      typed.current += event.key
+      event.preventDefault()
+      event.stopPropagation()
+    }
+    addEventListener('keydown', listen, { capture: true })
+    stop.current = () => removeEventListener('keydown', listen, { capture: true })
+    return stop.current
+  }, [isOpen])
+  return useCallback(() => {
+    stop.current()
+    const text = typed.current
+    typed.current = ''
+    return text
+  }, [])
 }
 
 /** Says the name of a page that was opened, to those who do not see that it changed. */

@@ -55,14 +55,23 @@ export function Sidebar({ isRail, onToggle }: Props) {
           </span>
         ) : (
           <div className="hidden gap-1 px-2 pb-1 text-11 text-text-3 wide:grid">
-            <span className="mono cut" title={totals?.place}>
-              {totals?.place}
-            </span>
+            <DatabasePlace place={totals?.place ?? ''} />
             <span>Lion Studio {totals?.version}</span>
           </div>
         )}
       </div>
     </aside>
+  )
+}
+
+/** Where everything is kept. Of a long path the folder is cut, never the name. */
+function DatabasePlace({ place }: { place: string }) {
+  const nameAt = place.lastIndexOf('/')
+  return (
+    <span className="mono flex h-4 min-w-0" title={place}>
+      <span className="cut">{place.slice(0, Math.max(0, nameAt))}</span>
+      <span className="flex-none">{place.slice(Math.max(0, nameAt))}</span>
+    </span>
   )
 }
 
