@@ -2,11 +2,12 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
+NPM := $(BIN)/python hatch_build.py npm
 READY := .venv/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check bench generate format clean
+.PHONY: help setup web run test check bench generate format clean chromium
 
 help:            ## what there is to type
 	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: .*##/\t/' | expand -t 12
@@ -23,26 +24,40 @@ $(READY): pyproject.toml constraints.txt
 
 setup: $(READY)  ## the virtual environment .venv, with `li` in it
 
-run: $(READY)    ## the studio, at http://127.0.0.1:8765 or the next free port
+web: $(READY)    ## the pages of the studio, built again when their sources changed
+	@$(BIN)/python hatch_build.py
+
+run: web         ## the studio, at http://127.0.0.1:8765 or the next free port
 	@$(BIN)/li studio
 
-test: check      ## everything that CI runs
+test: check web chromium  ## everything that CI runs
+	@$(NPM) test --silent
 	$(BIN)/python -m pytest -n 2 --dist worksteal -q
 
 check: $(READY)  ## format, lint and types only
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/ruff check --quiet .
 	$(BIN)/mypy
+	@$(NPM) run check --silent
 
 bench: $(READY)  ## the benchmarks, with both sides of every ratio
 	$(BIN)/python -m benchmarks
 
-generate: $(READY)  ## the parts of the documentation that are made from the code
+generate: $(READY)  ## what is made from the code: reference pages, and the types of the web's client
 	$(BIN)/python -m docs.generate
+	@$(NPM) run types --silent
 
 format: $(READY) ## put the code into shape
 	$(BIN)/ruff format --quiet .
 	$(BIN)/ruff check --fix --quiet .
+	@$(NPM) run format --silent
+
+# The tests of the pages need a browser that the machine brings; root on Debian gets one, others are told what to type.
+chromium:
+	@for name in chromium chromium-browser google-chrome; do command -v $$name >/dev/null && exit 0; done; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  apt-get install -y -q chromium >/dev/null || { apt-get update -q && apt-get install -y -q chromium; }; \
+	else echo "The tests of the pages need Chromium: sudo apt-get install chromium, or brew install chromium." >&2; exit 1; fi
 
 clean:           ## forget what was built
-	rm -rf .venv dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv dist build web/node_modules src/lionstudio/web .mypy_cache .ruff_cache .pytest_cache .hypothesis

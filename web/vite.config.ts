@@ -39,6 +39,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     // The content security policy allows no inline script, and a preload list would be one.
     modulePreload: { polyfill: false },
+    // How long each plugin took says something about the load of the machine only.
+    rolldownOptions: { checks: { bundlerTimings: false } },
   },
   worker: { format: 'es' }, // it loads a grammar when it meets one
   server: { proxy: { '/api': studio, '/login': studio } },

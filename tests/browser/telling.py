@@ -1,7 +1,7 @@
 """Runs written down as if they had happened: the clock goes to a moment, then the use case is called."""
 
 import uuid
-from typing import Any
+from typing import Any, Self
 
 from lionstudio.domain.conversation import (
     ACTION_REQUEST_CLASS,
@@ -42,12 +42,12 @@ class BranchStory:
     def id(self) -> str:
         return self.line.branch_id
 
-    def at(self, when: float) -> "BranchStory":
+    def at(self, when: float) -> Self:
         """Go on at another moment."""
         self._clock.now = when
         return self
 
-    def after(self, seconds: float) -> "BranchStory":
+    def after(self, seconds: float) -> Self:
         """Go on a while later."""
         self._clock.now += seconds
         return self
@@ -107,7 +107,7 @@ class RunStory(BranchStory):
     def session_id(self) -> str:
         return self.line.session_id
 
-    def process(self, process: ProcessRecord) -> "RunStory":
+    def process(self, process: ProcessRecord) -> Self:
         put_process(self._ctx, process._replace(session_id=self.session_id))
         return self
 
