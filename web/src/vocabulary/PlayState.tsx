@@ -11,10 +11,7 @@ export function PlayState({ play }: Props) {
   const { gate, integration, pill } = play.badges
   const look = pillOf(play)
   return (
-    <span
-      className="inline-flex max-w-full flex-wrap items-center gap-1"
-      title={`status ${play.meta.status}`}
-    >
+    <span className="flex max-w-full flex-wrap items-center gap-1" title={`status ${play.meta.status}`}>
       <span className={`${SHAPE} t-${look.tone} max-w-full bg-tone-soft pr-2 pl-[5px] medium text-tone-fg`}>
         <Icon name={look.icon} size={14} className="text-tone" />
         <span className="cut">{[pill, ...look.facts].join(' · ')}</span>

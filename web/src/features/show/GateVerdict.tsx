@@ -1,7 +1,7 @@
 import type { PlayInShow } from '@/api/shows'
-import { plainText } from '@/lib/plain'
 import { formatMoment } from '@/lib/time'
 import { Icon, type IconName } from '@/ui/Icon'
+import { Inline } from '@/ui/Inline'
 
 type Said = { tone: string; icon: IconName; title: string; text: string | null }
 
@@ -21,12 +21,16 @@ export function GateVerdict({ play, notes }: { play: PlayInShow; notes: unknown 
             <b className="strong text-tone-fg">{card.title}</b>
           </p>
           {card.text === null ? null : (
-            <p className="mt-1 break-words whitespace-pre-line">{plainText(card.text)}</p>
+            <p className="mt-1 break-words whitespace-pre-line">
+              <Inline text={card.text} />
+            </p>
           )}
         </div>
       ))}
       {typeof notes === 'string' && notes !== '' ? (
-        <p className="text-12 break-words text-text-3">Note: {plainText(notes)}</p>
+        <p className="text-12 break-words text-text-3">
+          Note: <Inline text={notes} />
+        </p>
       ) : null}
     </div>
   )

@@ -3,8 +3,10 @@
 import {
   type Edge,
   type EdgeProps,
+  Handle,
   type Node,
   type NodeProps,
+  Position,
   ReactFlow,
   ReactFlowProvider,
   useReactFlow,
@@ -17,7 +19,7 @@ import { plainLine } from '@/lib/plain'
 import { Icon } from '@/ui/Icon'
 import { pillOf } from '@/vocabulary/playLooks'
 import { drawGraph, type Edge as Wait } from './graphLayout'
-import { NODE, viewOf } from './graphSize'
+import { NODE, textSizeAt, viewOf } from './graphSize'
 
 type Kind = 'plain' | 'critical' | 'failed'
 type PlayNode = Node<{ play: PlayInShow; isCritical: boolean }, 'play'>
@@ -86,6 +88,7 @@ function Drawing({ plays, edges, criticalPath }: Omit<Props, keyof Pointing>) {
         preventScrolling={false}
         disableKeyboardA11y
         proOptions={{ hideAttribution: true }}
+        style={{ fontSize: textSizeAt(zoom) }}
       />
     </>
   )
@@ -145,23 +148,27 @@ function PlayBox({ data: { play, isCritical } }: NodeProps<PlayNode>) {
     void flow.setViewport({ x: x + moved, y, zoom })
   }
   return (
-    <button
-      type="button"
-      data-play={play.name}
-      aria-label={`${plainLine(play.name)}, ${play.badges.pill}${isCritical ? ', on the critical path' : ''}`}
-      className={`nopan t-${look.tone} flex size-full items-center gap-1.5 rounded-control border pr-2 pl-[7px] text-left text-12 medium shadow-1 ${fill} ${border} ${lit === play.name ? 'ring-2 ring-focus' : ''} ${play.badges.pill === 'completed' && !isCritical ? 'border-tone-line' : ''}`}
-      onMouseEnter={() => onPoint(play.name)}
-      onMouseLeave={() => onPoint(null)}
-      onFocus={(event) => {
-        onPoint(play.name)
-        showWhole(event.currentTarget)
-      }}
-      onBlur={() => onPoint(null)}
-      onClick={() => onOpen(play.name)}
-    >
-      <Icon name={look.icon} size={14} className="text-tone" />
-      <span className="cut">{plainLine(play.name)}</span>
-    </button>
+    <>
+      <Handle type="target" position={Position.Left} isConnectable={false} className="invisible" />
+      <Handle type="source" position={Position.Right} isConnectable={false} className="invisible" />
+      <button
+        type="button"
+        data-play={play.name}
+        aria-label={`${plainLine(play.name)}, ${play.badges.pill}${isCritical ? ', on the critical path' : ''}`}
+        className={`nopan t-${look.tone} flex size-full items-center gap-1.5 rounded-control border pr-2 pl-[7px] text-left leading-none medium shadow-1 ${fill} ${border} ${lit === play.name ? 'ring-2 ring-focus' : ''} ${play.badges.pill === 'completed' && !isCritical ? 'border-tone-line' : ''}`}
+        onMouseEnter={() => onPoint(play.name)}
+        onMouseLeave={() => onPoint(null)}
+        onFocus={(event) => {
+          onPoint(play.name)
+          showWhole(event.currentTarget)
+        }}
+        onBlur={() => onPoint(null)}
+        onClick={() => onOpen(play.name)}
+      >
+        <Icon name={look.icon} className="size-[1.16em] text-tone" />
+        <span className="cut py-1">{plainLine(play.name)}</span>
+      </button>
+    </>
   )
 }
 

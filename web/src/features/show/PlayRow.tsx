@@ -1,7 +1,8 @@
 import { Link } from '@tanstack/react-router'
-import { type MouseEvent, memo } from 'react'
+import { type MouseEvent, memo, type ReactNode } from 'react'
 import type { PlayInShow, ShowInFull } from '@/api/shows'
 import { useNow } from '@/lib/clock'
+import { useNarrow } from '@/lib/narrow'
 import { shortId } from '@/lib/numbers'
 import { plainLine } from '@/lib/plain'
 import { formatBrief, formatMoment, formatWhole } from '@/lib/time'
@@ -59,6 +60,7 @@ export const PlayRow = memo(function PlayRow(props: Props) {
           ) : null}
           <span className="flex items-center gap-2">
             <IconButton
+              data-stop
               title={isOpen ? `Close ${name}` : `Open ${name}`}
               aria-expanded={isOpen}
               aria-controls={isOpen ? detailsId : undefined}
@@ -107,14 +109,25 @@ export const PlayRow = memo(function PlayRow(props: Props) {
       </tr>
       {isOpen ? (
         <tr id={detailsId} className="border-b border-line bg-hover last:border-b-0">
-          <td colSpan={7} className="p-0">
+          <DetailsCell>
             <PlayDetails show={show} play={play} onJudge={onJudge} />
-          </td>
+          </DetailsCell>
         </tr>
       ) : null}
     </>
   )
 })
+
+const COLUMNS = { wide: 7, narrow: 4 } // more than there are would make new ones
+
+function DetailsCell({ children }: { children: ReactNode }) {
+  const columns = useNarrow() ? COLUMNS.narrow : COLUMNS.wide
+  return (
+    <td colSpan={columns} className="p-0">
+      {children}
+    </td>
+  )
+}
 
 function Updated({ play }: { play: PlayInShow }) {
   const spoke = isWorking(play) ? (play.session?.last_message_at ?? null) : null

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import type { PlayInShow, ShowInFull } from '@/api/shows'
+import { useRowKeys } from '@/lib/rowKeys'
 import { PlayRow } from './PlayRow'
 
 type Props = {
@@ -15,11 +16,12 @@ type Props = {
 export function PlayTable({ show, lit, open, onPoint, onToggle, onJudge }: Props) {
   const critical = new Set(show.critical_path)
   const failed = new Set(show.plays.filter((play) => play.badges.pill === 'failed').map((play) => play.name))
+  const rows = useRowKeys<HTMLTableElement>()
   return (
-    <table className="w-full table-fixed border-collapse" aria-label="Plays">
+    <table ref={rows} className="w-full table-fixed border-collapse" aria-label="Plays">
       <thead>
         <tr className="h-8 border-b border-line bg-sunken text-12 text-text-3 [&>th]:medium">
-          <Head className="w-[34%] pl-11 wide:w-[232px]">Play</Head>
+          <Head className="w-[30%] pl-11 wide:w-[232px]">Play</Head>
           <Head className="wide:w-[312px]">State</Head>
           <Head className="hidden wide:table-cell">Waits for</Head>
           <Head className="hidden w-[76px] text-right wide:table-cell">Attempt</Head>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { drawGraph } from './graphLayout'
-import { heightOf, NODE, viewOf } from './graphSize'
+import { heightOf, NODE, textSizeAt, viewOf } from './graphSize'
 
 const wait = (play: string, depends_on: string) => ({ play, depends_on })
 
@@ -70,5 +70,11 @@ test('a large drawing becomes smaller until it fits', () => {
 test('text stays readable: what is too large begins at its upper left and is panned', () => {
   const { x, y, zoom, fits } = viewOf({ width: 9000, height: 900 }, { width: 1020, height: 220 })
   expect([x, y, fits]).toEqual([10, 10, false])
-  expect(zoom).toBeGreaterThan(0.6)
+  expect(zoom).toBe(0.46)
+})
+
+test('names are as large on the screen as they need to be, however small the drawing is', () => {
+  expect(textSizeAt(1)).toBe(12)
+  expect(textSizeAt(0.62) * 0.62).toBeGreaterThan(9.5)
+  expect(textSizeAt(0.46) * 0.46).toBeGreaterThan(9.5)
 })

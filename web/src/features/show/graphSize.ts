@@ -4,7 +4,10 @@ export const NODE = { width: 154, height: 28 }
 /** More than this nobody reads as a picture, and drawing it would hold up the page. */
 export const DRAWN_AT_MOST = 200
 const PADDING = 10
-const SMALLEST = 0.62 // text of 12 px stays readable; what does not fit then is panned to
+const SMALLEST = 0.46 // below that no name fits into its node; what is larger is panned to
+const TEXT = 12
+const READABLE = 10 // px on the screen
+const LARGEST_TEXT = 21 // px in a node of 28
 
 /** 112 px for up to 4 plays, 160 for up to 20, 220 beyond. */
 export function heightOf(plays: number): 112 | 160 | 220 {
@@ -28,3 +31,7 @@ export function viewOf(drawing: Size, place: Size): View {
     fits: needed >= SMALLEST,
   }
 }
+
+/** The size of text in the drawing: it grows as the drawing shrinks, so that names can be read. */
+export const textSizeAt = (zoom: number): number =>
+  Math.min(LARGEST_TEXT, Math.max(TEXT, Math.round(READABLE / zoom)))

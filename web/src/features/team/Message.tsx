@@ -7,6 +7,7 @@ import { plainLine, plainText } from '@/lib/plain'
 import { formatWhole } from '@/lib/time'
 import { CopyButton } from '@/ui/CopyButton'
 import { Icon } from '@/ui/Icon'
+import { Inline } from '@/ui/Inline'
 import { Trouble } from '@/vocabulary/Trouble'
 import { Avatar } from './Avatar'
 import { isEscalation } from './lanes'
@@ -96,7 +97,7 @@ function Said({ message }: { message: TeamMessage }) {
   return (
     <>
       <p className="max-w-[72ch] text-pretty break-words whitespace-pre-line">
-        {plainText(message.summary ?? message.content ?? '')}
+        <Inline text={message.summary ?? message.content ?? ''} />
       </p>
       {isSummary ? (
         <button
@@ -152,7 +153,9 @@ function Notice({ message, time }: { message: TeamMessage; time: React.ReactNode
         size={14}
         className={`justify-self-center ${isEscalation(message) ? 't-review text-tone' : 'text-text-3'}`}
       />
-      <span className="break-words">{plainText(message.summary ?? message.content ?? '')}</span>
+      <span className="break-words">
+        <Inline text={message.summary ?? message.content ?? ''} />
+      </span>
     </div>
   )
 }
