@@ -31,7 +31,7 @@ export function Segmented<Word extends string>({
             className="peer absolute inset-0 cursor-pointer opacity-0"
           />
           <span
-            className={`pointer-events-none grid place-items-center rounded-[5px] ${isSmall ? 'px-2' : 'px-3'} peer-checked:bg-surface peer-checked:text-text peer-checked:shadow-1 peer-focus-visible:shadow-(--ring)`}
+            className={`pointer-events-none grid place-items-center rounded-[5px] ${isSmall ? 'px-2' : 'px-3'} peer-checked:bg-surface in-data-[theme=dark]:peer-checked:bg-line-strong peer-checked:text-text peer-checked:shadow-1 peer-focus-visible:shadow-(--ring)`}
           >
             {text}
           </span>

@@ -8,10 +8,10 @@ import { Button } from '@/ui/Button'
 import { Icon } from '@/ui/Icon'
 import { refusalWord } from '@/vocabulary/admin'
 
-const SHOWN = 50
+const SHOWN = 20
 
-/** `more` stands below the name: files, steps. */
-export type Allowed = { id: string; says: ReactNode; more?: ReactNode }
+/** `says` is what its state says, where nothing else is; `more` stands below the name: files, steps. */
+export type Allowed = { id: string; says?: ReactNode; title?: string; more?: ReactNode }
 type Props = { title: string; refusals: readonly Refusal[]; allowed: readonly Allowed[]; aside?: ReactNode }
 
 /** Each run that an act names: those that are refused first, with why, then those to which it would happen. */
@@ -39,7 +39,9 @@ export function AffectedRuns({ title, refusals, allowed, aside }: Props) {
             <span className="cut">
               <Name id={one.id} />
             </span>
-            <span className="text-right text-12 text-text-3">{one.says}</span>
+            <span className="cut text-right text-12 text-text-3" title={one.title}>
+              {one.says ?? <Facts id={one.id} />}
+            </span>
             {one.more === undefined ? null : <div className="col-span-2 col-start-3 pt-1">{one.more}</div>}
           </li>
         ))}
@@ -83,6 +85,12 @@ function RefusedRow({ refusal }: { refusal: Refusal }) {
 
 /** The row already says which run it is. */
 const withoutId = (message: string, id: string): string => message.replace(`The run ${id} `, 'It ')
+
+/** What its state says beside its status: quiet 9h, process gone. */
+function Facts({ id }: { id: string }) {
+  const run = useQuery(runQuery(id))
+  return run.data?.chain.slice(1, 3).join(', ') ?? null
+}
 
 function Name({ id }: { id: string }) {
   const run = useQuery(runQuery(id))

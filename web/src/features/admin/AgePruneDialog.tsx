@@ -9,6 +9,7 @@ import { Dialog } from '@/ui/Dialog'
 import { FormField, FormNumber } from '@/ui/FormField'
 import { Skeleton } from '@/ui/states'
 import { Trouble } from '@/vocabulary/Trouble'
+import { AffectedRuns } from './AffectedRuns'
 import { Goes } from './PruneDialog'
 import { useAct } from './useAct'
 
@@ -38,7 +39,7 @@ export function AgePruneDialog({ onClose }: { onClose: () => void }) {
     <Dialog
       open
       onClose={onClose}
-      title={plan.data === undefined ? 'Prune old runs?' : `Prune ${countOf(going, 'old run')}?`}
+      title={going === 0 ? 'Prune old runs?' : `Prune ${countOf(going, 'old run')}?`}
       says="Runs that ended long ago are deleted and cannot be brought back. Running ones are never touched."
       foot={
         <>
@@ -57,10 +58,10 @@ export function AgePruneDialog({ onClose }: { onClose: () => void }) {
       }
     >
       <div className="grid gap-4 wide:grid-cols-2">
-        <FormField label="Keep what ended in the last" aside="days">
+        <FormField label="Days to keep" aside="after a run ended">
           <FormNumber min={0} value={days} onChange={(event) => setDays(whole(event.target.value))} />
         </FormField>
-        <FormField label="Keep the newest" aside="runs in any case">
+        <FormField label="Newest runs to keep" aside="however old they are">
           <FormNumber min={0} value={newest} onChange={(event) => setNewest(whole(event.target.value))} />
         </FormField>
       </div>
@@ -84,6 +85,11 @@ function PlanOf({ plan }: { plan: Schema['PrunedOut'] }) {
         removed={plan.removed}
         stays={stays.length === 0 ? 'Everything else, and every file on disk' : stays.join('; ')}
       />
+      {plan.session_ids.length === 0 ? (
+        <p className="text-text-2">No run is old enough to go.</p>
+      ) : (
+        <AffectedRuns title="To be deleted" refusals={[]} allowed={plan.session_ids.map((id) => ({ id }))} />
+      )}
       {plan.kept.length === 0 ? null : (
         <ul className="divide-y divide-line rounded-panel border border-line">
           {plan.kept.slice(0, SHOWN).map((kept) => (

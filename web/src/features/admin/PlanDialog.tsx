@@ -25,6 +25,8 @@ type Props<Answer> = {
   onAct: (answer: Answer) => void
   onLeaveOut: (left: string[]) => void
   onClose: () => void
+  /** Another way on, beside the act itself. */
+  instead?: ReactNode
   children?: (answer: Answer) => ReactNode
 }
 
@@ -53,12 +55,13 @@ export function PlanDialog<Answer>(props: Props<Answer>) {
           </Button>
           <Button
             size="large"
-            look={refused.size > 0 ? 'plain' : props.isDanger ? 'danger' : 'primary'}
+            look={refused.size > 0 || !isWorth ? 'plain' : props.isDanger ? 'danger' : 'primary'}
             disabled={!isReady || !isWorth || isActing}
             onClick={() => (answer === null ? undefined : props.onAct(answer))}
           >
             {props.confirm}
           </Button>
+          {props.instead}
           {refused.size > 0 && left.length > 0 ? (
             <Button size="large" look="primary" onClick={() => props.onLeaveOut(left)}>
               Leave the {refused.size} refused out

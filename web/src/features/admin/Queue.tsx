@@ -72,46 +72,48 @@ export function Queue({ rows, total, onMore, asked, onAsked }: Props) {
         </EmptyState>
       ) : (
         <>
-          <table className="w-full table-fixed" aria-label="Intervention queue">
-            <colgroup>
-              <col className="w-10" />
-              <col className="w-[230px] wide:w-[272px]" />
-              <col />
-              <col className="w-[84px] max-wide:hidden" />
-              <col className="w-[168px] max-[1199px]:hidden" />
-              <col className="w-[88px]" />
-              <col className="w-[174px]" />
-            </colgroup>
-            <thead className="h-8 border-b border-line bg-sunken text-left text-12 text-text-3">
-              <tr className="[&>th]:px-2 [&>th]:font-medium">
-                <th>
-                  <Checkbox
-                    label="Select all"
-                    checked={all}
-                    onChange={(isOn) => setSelected(new Set(isOn ? there.map((row) => row.id) : []))}
+          <div className="@container">
+            <table className="w-full table-fixed" aria-label="Intervention queue">
+              <colgroup>
+                <col className="w-10" />
+                <col className="w-[254px] @min-[820px]:w-[300px]" />
+                <col />
+                <col className="w-[84px] @max-[819px]:hidden" />
+                <col className="w-[160px] @max-[1019px]:hidden" />
+                <col className="w-[84px]" />
+                <col className="w-[174px]" />
+              </colgroup>
+              <thead className="h-8 border-b border-line bg-sunken text-left text-12 text-text-3">
+                <tr className="[&>th]:px-2 [&>th]:font-medium">
+                  <th>
+                    <Checkbox
+                      label="Select all"
+                      checked={all}
+                      onChange={(isOn) => setSelected(new Set(isOn ? there.map((row) => row.id) : []))}
+                    />
+                  </th>
+                  <th>State</th>
+                  <th>Session</th>
+                  <th className="@max-[819px]:hidden">Kind</th>
+                  <th className="@max-[1019px]:hidden">Invocation</th>
+                  <th className="text-right">Last event</th>
+                  <th className="pr-4! text-right">Action</th>
+                </tr>
+              </thead>
+              <tbody>
+                {steady.shown.map(({ row, isGone }) => (
+                  <QueueRow
+                    key={row.id}
+                    row={row}
+                    isGone={isGone}
+                    isSelected={!isGone && selected.has(row.id)}
+                    onSelect={(isOn) => select(row.id, isOn)}
+                    onAct={(act) => ask(act, [row.id])}
                   />
-                </th>
-                <th>State</th>
-                <th>Session</th>
-                <th className="max-wide:hidden">Kind</th>
-                <th className="max-[1199px]:hidden">Invocation</th>
-                <th className="text-right">Last event</th>
-                <th className="pr-4! text-right">Action</th>
-              </tr>
-            </thead>
-            <tbody>
-              {steady.shown.map(({ row, isGone }) => (
-                <QueueRow
-                  key={row.id}
-                  row={row}
-                  isGone={isGone}
-                  isSelected={!isGone && selected.has(row.id)}
-                  onSelect={(isOn) => select(row.id, isOn)}
-                  onAct={(act) => ask(act, [row.id])}
-                />
-              ))}
-            </tbody>
-          </table>
+                ))}
+              </tbody>
+            </table>
+          </div>
           {total > rows.length ? (
             <div className="border-t border-line px-4 py-2">
               <Button look="ghost" size="small" onClick={onMore}>
@@ -140,7 +142,9 @@ export function Queue({ rows, total, onMore, asked, onAsked }: Props) {
       {question?.act === 'cleanup' ? (
         <CleanupDialog ids={question.ids} onClose={close} onDone={done} />
       ) : null}
-      {question?.act === 'repair' ? <RepairDialog ids={question.ids} onClose={close} onDone={done} /> : null}
+      {question?.act === 'repair' ? (
+        <RepairDialog ids={question.ids} onClose={close} onDone={done} onTransition={onAsked} />
+      ) : null}
       {question?.act === 'prune' ? <PruneDialog ids={question.ids} onClose={close} onDone={done} /> : null}
     </Panel>
   )

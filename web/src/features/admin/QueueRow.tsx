@@ -65,14 +65,19 @@ export function QueueRow({ row, isGone, isSelected, onSelect, onAct }: Props) {
           <span className="mono cut text-text-3">{shortId(row.session_id)}</span>
         </span>
       </td>
-      <td className="text-text-2 max-wide:hidden">
+      <td className="text-text-2 @max-[819px]:hidden">
         {row.invocation_kind === null ? '–' : KIND_WORDS[row.invocation_kind]}
       </td>
-      <td className="text-text-2 max-[1199px]:hidden">
+      <td className="text-text-2 @max-[1019px]:hidden">
         <span className="cut block">{invocationOf(row)}</span>
       </td>
       <td className="text-right whitespace-nowrap text-text-2">
-        {heardAt === null ? '–' : <span title={formatWhole(heardAt)}>{formatBrief(now - heardAt)} ago</span>}
+        {heardAt === null ? (
+          '–'
+        ) : (
+          // As long as its chain says, which was judged at the same moment.
+          <span title={formatWhole(heardAt)}>{formatBrief(row.idle_seconds ?? now - heardAt)} ago</span>
+        )}
       </td>
       <td className="pr-4!">
         <span className="flex items-center justify-end gap-2">

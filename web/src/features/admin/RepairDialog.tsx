@@ -4,15 +4,21 @@ import { repair, repairPlanQuery } from '@/api/admin'
 import type { Schema } from '@/api/client'
 import { countOf } from '@/lib/numbers'
 import { plainLine } from '@/lib/plain'
+import { Button } from '@/ui/Button'
 import { Icon } from '@/ui/Icon'
 import { HEALTH_WORDS } from '@/vocabulary/looks'
 import { PlanDialog } from './PlanDialog'
 import { useAct } from './useAct'
 
-type Props = { ids: readonly string[]; onClose: () => void; onDone: () => void }
+type Props = {
+  ids: readonly string[]
+  onClose: () => void
+  onDone: () => void
+  onTransition: (ids: string[]) => void
+}
 
 /** Brings back what a run left outside of the database when its process died. Its status stays as it is. */
-export function RepairDialog({ ids: asked, onClose, onDone }: Props) {
+export function RepairDialog({ ids: asked, onClose, onDone, onTransition }: Props) {
   const [ids, setIds] = useState([...asked])
   const plan = useQuery(repairPlanQuery(ids))
   const act = useAct({
@@ -28,13 +34,14 @@ export function RepairDialog({ ids: asked, onClose, onDone }: Props) {
       onClose()
     },
   })
-  const found = plan.data?.answer?.items.some((item) => item.steps.some((step) => step.changes)) ?? false
+  const answer = plan.data?.answer ?? null
+  const isFound = answer?.items.some((item) => item.steps.some((step) => step.changes)) ?? false
   return (
     <PlanDialog
       title={`Repair ${countOf(ids.length, 'session')}?`}
       says="What was left outside of the database is brought back. The status stays as it is; to end it, transition it."
       act="A repair"
-      confirm={found ? 'Repair' : 'Look again and write it down'}
+      confirm="Repair"
       ids={ids}
       plan={plan}
       allowed={(answer) =>
@@ -44,11 +51,30 @@ export function RepairDialog({ ids: asked, onClose, onDone }: Props) {
           more: <Steps item={item} />,
         }))
       }
+      isWorth={() => isFound}
+      instead={
+        answer === null || isFound ? null : (
+          <Button
+            size="large"
+            look="primary"
+            onClick={() => {
+              onClose()
+              onTransition(ids)
+            }}
+          >
+            Transition…
+          </Button>
+        )
+      }
       isActing={act.isPending}
       onAct={() => act.mutate()}
       onLeaveOut={setIds}
       onClose={onClose}
-    />
+    >
+      {() =>
+        isFound ? null : <p>Nothing was left outside of the database, so there is nothing to bring back.</p>
+      }
+    </PlanDialog>
   )
 }
 

@@ -41,8 +41,8 @@ export function SystemStrip({ health }: { health: Health }) {
   )
 }
 
-const ITEM =
-  'inline-flex h-6 items-center gap-1.5 border-r border-line pr-3.5 mr-3.5 last-of-type:border-0 whitespace-nowrap'
+const LAST = 'inline-flex h-6 items-center gap-1.5 whitespace-nowrap'
+const ITEM = `${LAST} mr-3.5 border-r border-line pr-3.5`
 
 const sizeOf = (bytes: number | null): string => (bytes === null ? '–' : formatBytes(bytes))
 const none = (value: number | null, engine: string): string | undefined =>
@@ -91,7 +91,7 @@ function Stream() {
   const ready = useQuery(readyQuery)
   const isLive = connection.state === 'live' && !ready.data?.feed_problem
   return (
-    <span className={`${isLive ? 't-success' : 't-warning'} ${ITEM} border-0`}>
+    <span className={`${isLive ? 't-success' : 't-warning'} ${LAST}`}>
       <span aria-hidden="true" className="size-[7px] flex-none rounded-full bg-tone" />
       <b className="medium">{isLive ? 'Stream live' : 'Stream away'}</b>
       <span className="text-text-3">

@@ -156,7 +156,7 @@ function Question({ sessionIds, onClose, onDone }: Omit<Props, 'open'>) {
           refusals={refusals}
           allowed={(plan.data.answer?.items ?? []).map((item) => ({
             id: item.session_id,
-            says: factsOf(item),
+            title: whyOf(item),
           }))}
           aside={plan.isFetching ? 'checking' : `checked ${formatClock(plan.dataUpdatedAt / 1000)}`}
         />
@@ -203,11 +203,8 @@ function Foot({ target, refused, left, isAsking, isActing, onCancel, onLeaveOut,
 }
 
 /** Why a run is held to be dead, in its own words. */
-const factsOf = (item: Transitions['items'][number]): string =>
-  item.reasons
-    .slice(0, 2)
-    .map((reason) => reason.sentence)
-    .join(' ')
+const whyOf = (item: Transitions['items'][number]): string =>
+  item.reasons.map((reason) => reason.sentence).join(' ')
 
 /** The reason that most of the runs have themselves. */
 function suggestReason(plan: Plan<Transitions>): EndReason | null {
