@@ -42,7 +42,7 @@ class Reader:
     ) -> SessionPage:
         """A page of runs, running first, then newest.
 
-        Filters are status, kind, source, health, agent, playbook, show, since, search and view.
+        Filters are status, kind, source, health, agent, playbook, show, since, search, view and ids.
         """
         from lionstudio.domain.drafts import require_texts, require_whole_number
         from lionstudio.domain.session_list import Sort, parse_filter

@@ -39,13 +39,13 @@ def test_the_open_calls_of_another_branch_do_not_count():
 
 
 def test_a_run_shows_human_before_tool_before_model_before_unknown():
-    session = make_session()
+    session = make_session(node_metadata={"interactive": True})
     unknown = make_branch("a", "system", last_at=NOW - 400)
     model = make_branch("b", "user", last_at=NOW - 300)
     tool = make_branch("c", "tool_call", last_at=NOW - 200, last_tool="bash")
     human = make_branch("d", "assistant", last_at=NOW - 100)
     branches = [unknown, model, tool, human]
-    shown = [derive_activity(session, branches[:count], interactive=True).kind for count in (1, 2, 3, 4)]
+    shown = [derive_activity(session, branches[:count]).kind for count in (1, 2, 3, 4)]
     assert shown == [UNKNOWN, MODEL, TOOL, HUMAN]
 
 
@@ -60,6 +60,21 @@ def test_a_permission_request_comes_before_the_call_it_is_about():
     wait = HumanWait(NOW - 29, "main", "bash")
     activity = derive_activity(make_session(), [make_branch(last_kind="tool_call")], [call], human_waits=[wait])
     assert activity == Activity(HUMAN, "bash", NOW - 29, "main")
+
+
+def test_a_call_that_asks_a_person_waits_for_that_person_and_not_for_a_tool():
+    calls = [OpenCall("main", "c1", "bash", NOW - 90), OpenCall("main", "c2", "AskUserQuestion", NOW - 30)]
+    activity = derive_activity(make_session(), [make_branch(last_kind="tool_call")], calls)
+    assert activity == Activity(HUMAN, "AskUserQuestion", NOW - 30, "main")
+
+
+def test_an_answer_waits_for_a_person_only_where_somebody_sits():
+    branches = [make_branch(last_kind="assistant")]
+    kinds = [
+        derive_activity(make_session(node_metadata=facts), branches).kind
+        for facts in (None, {}, {"interactive": "yes"}, {"interactive": True})
+    ]
+    assert kinds == [UNKNOWN, UNKNOWN, UNKNOWN, HUMAN]
 
 
 def test_a_human_gate_concerns_the_whole_run():

@@ -29,6 +29,7 @@ from lionstudio.services.messages import append_message
 from lionstudio.services.naming import name_of
 from lionstudio.services.runs import Lane, get_detail, read_stretch, read_timeline, summarise
 from lionstudio.services.sessions import finish_session, get_session, put_process
+from lionstudio.services.shows import put_play, put_show
 from tests.factories import Clock, assistant_says, line_of, start_run, user_says
 
 
@@ -48,6 +49,27 @@ def test_a_summary_has_state_activity_and_usage(ctx: Context, clock: Clock) -> N
     assert (first.usage, second.usage) == (Usage(), Usage(input_tokens=6, cost_usd=1.0))
     assert (first.state.lifecycle, second.state.outcome) == ("running", "completed")
     assert summarise(ctx, []) == []
+
+
+def test_a_run_may_wait_for_a_person(ctx: Context, clock: Clock) -> None:
+    asked, answered, gated, works = (
+        start_run(ctx, "asked"),
+        start_run(ctx, "answered", node_metadata={"interactive": True}),
+        start_run(ctx, "gated", show_topic="search", show_play="index"),
+        start_run(ctx, "works", show_topic="search", show_play="parse"),
+    )
+    call = tool_message({"function": "permission_prompt", "arguments": {}}, ACTION_REQUEST_CLASS, id="c1")
+    append_message(ctx, line_of("asked"), call)
+    append_message(ctx, line_of("answered"), assistant_says("Shall I go on?"))
+    put_show(ctx, "search", actor="ana", show_dir="/shows/search")
+    put_play(ctx, "search", "index", actor="ana", status="gated", session_id="gated")
+    put_play(ctx, "search", "parse", actor="ana", status="running", session_id="works")
+    found = summarise(ctx, [get_session(ctx, one.id) for one in (asked, answered, gated, works)])
+    assert [one.activity and (one.activity.kind.value, one.activity.tool) for one in found] == [
+        ("human", "permission_prompt"), ("human", None), ("human", None), ("unknown", None),
+    ]  # fmt: skip
+    for one in found:
+        assert get_detail(ctx, one.session.id).summary.activity == one.activity
 
 
 def test_the_detail_of_a_run_agrees_with_its_summary(ctx: Context) -> None:

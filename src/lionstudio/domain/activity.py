@@ -34,6 +34,13 @@ class HumanWait(NamedTuple):
     tool: str | None = None  # what permission is asked for
 
 
+# Tools whose result is a person's answer: while such a call is open, somebody is asked. Names that agents use for it.
+ASKING_TOOLS = frozenset(
+    {"AskUserQuestion", "ExitPlanMode", "ask_user", "ask_human", "permission_prompt", "request_permission",
+     "request_user_input"}
+)  # fmt: skip
+INTERACTIVE = "interactive"  # in a session's metadata: a person sits in front of it and can answer
+
 # Most urgent first: a person can act on the first, knows what runs by the second, and only waits for the third.
 ACTIVITY_ORDER = (ActivityKind.HUMAN, ActivityKind.TOOL, ActivityKind.MODEL, ActivityKind.UNKNOWN)
 
@@ -49,10 +56,9 @@ def derive_branch_activity(
     branch: Branch, open_calls: Sequence[OpenCall] = (), *, interactive: bool = False
 ) -> Activity:
     """What a branch waits for: its oldest open call, else whoever has to speak next."""
-    calls = [call for call in open_calls if call.branch_id == branch.id]
+    calls = [_call_activity(call) for call in open_calls if call.branch_id == branch.id]
     if calls:
-        oldest = min(calls, key=lambda call: call.since)
-        return Activity(ActivityKind.TOOL, oldest.tool, oldest.since, branch.id)
+        return min(calls, key=_urgency)
     if interactive and branch.last_kind is MessageKind.ASSISTANT:
         return Activity(ActivityKind.HUMAN, None, branch.last_at, branch.id)
     kind = ActivityKind.UNKNOWN if branch.last_kind is None else _WAITS_FOR.get(branch.last_kind, ActivityKind.UNKNOWN)
@@ -65,17 +71,27 @@ def derive_activity(
     branches: Sequence[Branch],
     open_calls: Sequence[OpenCall] = (),
     *,
-    interactive: bool = False,
     human_waits: Sequence[HumanWait] = (),
 ) -> Activity | None:
     """What a run is doing: human before tool before model, longest first; None once it has ended."""
     if session.status is not SessionStatus.RUNNING:
         return None
+    interactive = is_interactive(session)
     activities = [Activity(ActivityKind.HUMAN, wait.tool, wait.since, wait.branch_id) for wait in human_waits]
     activities += [derive_branch_activity(branch, open_calls, interactive=interactive) for branch in branches]
     if not activities:
         return Activity(ActivityKind.UNKNOWN, since=session.started_at)
     return min(activities, key=_urgency)
+
+
+def is_interactive(session: Session) -> bool:
+    """Whether a person sits in front of the run, so that an answer of its agent waits for one."""
+    return session.node_metadata is not None and session.node_metadata.get(INTERACTIVE) is True
+
+
+def _call_activity(call: OpenCall) -> Activity:
+    kind = ActivityKind.HUMAN if call.tool in ASKING_TOOLS else ActivityKind.TOOL
+    return Activity(kind, call.tool, call.since, call.branch_id)
 
 
 def _urgency(activity: Activity) -> tuple[int, bool, float]:

@@ -100,11 +100,11 @@ class Keeper:
                 break
             time.sleep(LOOK_AGAIN_AFTER)
         self._leaving.set()
+        if self._helper is not None:  # it may be about to say how much is missing
+            self._helper.join(timeout=RETRY_EVERY)
         self._backlog.close(self._folder)
         self._report_lost()
         self._say_missing()
-        if self._helper is not None:
-            self._helper.join(timeout=RETRY_EVERY)
         if self._ctx is not None:
             with suppress(Exception):
                 self._ctx.db.close()

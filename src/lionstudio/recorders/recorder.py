@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
+from lionstudio.domain.activity import INTERACTIVE
 from lionstudio.domain.drafts import require_exit_code, require_mapping, require_texts
 from lionstudio.domain.session import TERMINAL_STATUSES, InvocationKind
 from lionstudio.domain.words import parse_word, unknown_word
@@ -87,9 +88,12 @@ def record(
     user: str | None = None,
     artifacts_path: str | os.PathLike[str] | None = None,
     metadata: Mapping[str, Any] | None = None,
+    interactive: bool = False,
     db: str | os.PathLike[str] | None = None,
 ) -> Run:
     """A run to record: use it as a context manager, or call `start` and `finish`.
+
+    `interactive` says that a person sits in front of it: an answer of its agent then waits for that person.
 
     Raises UnknownWord for a kind that does not exist, and ForeignDatabase, when it starts, for another program's file.
     """
@@ -108,7 +112,7 @@ def record(
         show_play=os.environ.get("LIONAGI_SHOW_PLAY"),
         artifacts_path=None if folder is None else os.path.abspath(folder),
         branch_name="main",
-        node_metadata=metadata,
+        node_metadata={**(metadata or {}), INTERACTIVE: True} if interactive else metadata,
         branch_metadata={"model": model} if model else None,
     )
     settings = load_settings(db=db)

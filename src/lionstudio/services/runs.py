@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from lionstudio import machine
-from lionstudio.domain.activity import Activity, derive_activity, derive_branch_activity
+from lionstudio.domain.activity import Activity, HumanWait, derive_activity, derive_branch_activity, is_interactive
 from lionstudio.domain.audit import AdminEvent, StatusTransition
 from lionstudio.domain.conversation import Branch, Message, MessagePlace
 from lionstudio.domain.files_touched import FileTouched, list_files_touched
@@ -86,7 +86,13 @@ def _activities(tx: Tx, rows: Iterable[Session]) -> dict[str, Activity | None]:
     if not running:
         return {}
     lines, calls = branches.list_in_sessions(tx, running), branches.list_open_calls_in(tx, running)
-    return {id: derive_activity(session, lines.get(id, []), calls.get(id, [])) for id, session in running.items()}
+    in_shows = [id for id, session in running.items() if session.show_topic is not None]
+    gates = shows.find_gates_of_people(tx, in_shows) if in_shows else {}
+    waits = {id: [HumanWait(since)] for id, since in gates.items()}
+    return {
+        id: derive_activity(session, lines.get(id, []), calls.get(id, []), human_waits=waits.get(id, ()))
+        for id, session in running.items()
+    }
 
 
 def get_detail(ctx: Context, session_id: str) -> SessionDetail:
@@ -115,7 +121,12 @@ def get_detail(ctx: Context, session_id: str) -> SessionDetail:
                 _sum(used.values()),
             ),
             branches=tuple(
-                (branch, derive_branch_activity(branch, open_calls) if is_running else None)
+                (
+                    branch,
+                    derive_branch_activity(branch, open_calls, interactive=is_interactive(session))
+                    if is_running
+                    else None,
+                )
                 for branch in branches.list_in_session(tx, session_id)
             ),
             tool_errors=tool_errors,

@@ -1,12 +1,12 @@
 """Shows and their plays: structure and status. Prose and artifacts stay on disk (R59)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from lionstudio.domain.show import Play, PlayStatus, Show, ShowStatus, StatusSource
 from lionstudio.store import pages
 from lionstudio.store.dialect import Row
-from lionstudio.store.encoding import json_in, json_out
+from lionstudio.store.encoding import IDS, ids_in, json_in, json_out
 from lionstudio.store.texts import text_in
 from lionstudio.store.transaction import Tx
 
@@ -124,6 +124,11 @@ LIST_OF_SESSION = (
     SELECT_PLAY_WITH_TOPIC + "WHERE play.session_id = :session_id ORDER BY play.created_at DESC, play.id DESC"
 )
 LIST_WITHOUT_RUN = SELECT_PLAY_WITH_TOPIC + "WHERE play.session_id IS NULL ORDER BY play.id"
+GATES_OF_PEOPLE = f"""
+    SELECT session_id, min(updated_at) FROM plays
+     WHERE session_id IN {IDS} AND status = 'gated' AND gate_passed IS NULL
+     GROUP BY session_id
+"""
 PLAY_TEXTS = ("name", "playbook", "effort", "worktree", "branch", "merge_sha", "gate_feedback")
 
 
@@ -148,6 +153,11 @@ def list_plays(tx: Tx, show_id: str) -> list[Play]:
 def list_plays_of_session(tx: Tx, session_id: str) -> list[PlayWithTopic]:
     """The plays that a session worked for, newest first (R78)."""
     return [to_play_with_topic(row) for row in tx.all(LIST_OF_SESSION, session_id=text_in(session_id))]
+
+
+def find_gates_of_people(tx: Tx, session_ids: Iterable[str]) -> dict[str, float]:
+    """Since when a person is asked to let a play of these sessions pass, by session."""
+    return dict(tx.all(GATES_OF_PEOPLE, ids=ids_in(session_ids)))
 
 
 def list_plays_without_run(tx: Tx) -> list[PlayWithTopic]:

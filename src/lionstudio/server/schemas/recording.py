@@ -39,6 +39,7 @@ class SessionIn(BaseModel):
     branch_id: Id | None = Field(None, description="of the branch that every run begins with")
     branch_name: Name | None = None
     started_at: Seconds | None = None
+    interactive: bool = Field(False, description="a person sits in front of it, for whom an answer waits")
     node_metadata: dict[str, JsonValue] | None = None
     process: ProcessIn | None = None
 
