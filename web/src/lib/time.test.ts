@@ -1,5 +1,5 @@
-import { expect, formatSpan, test } from 'vitest'
-import { formatBrief, formatDuration, formatRough } from './time'
+import { expect, test } from 'vitest'
+import { formatBrief, formatDuration, formatRough, formatSpan } from './time'
 
 test.each([
   [0, '0s'],

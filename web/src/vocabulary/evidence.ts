@@ -42,7 +42,9 @@ export function rulingOf(run: Judged): { word: string; sentence: string; code: s
   // An ended run is healthy unless it left something behind; what people ask then is how it ended.
   const isEnding = run.status !== 'running' && run.effective_health === 'healthy'
   const { reasons } = run.state
-  const ofHealth = isEnding ? undefined : reasons.find((reason) => reason.code.startsWith('run.health.'))
+  // A dead process is told first, but what makes a run orphaned is that it never produced anything.
+  const rule = run.effective_health === 'orphaned' ? 'run.health.no_output' : 'run.health.'
+  const ofHealth = isEnding ? undefined : reasons.find((reason) => reason.code.startsWith(rule))
   const deciding = ofHealth ?? reasons[0]
   return {
     word: isEnding ? statusWord(run.status) : HEALTH_WORDS[run.effective_health],

@@ -32,6 +32,12 @@ export function Files({ run }: { run: RunInFull }) {
       {all === 0 ? null : (
         <table className="w-full table-fixed">
           <caption className="sr-only">Files touched</caption>
+          <colgroup>
+            <col />
+            <col className="w-20" />
+            <col className="w-20" />
+            <col className="w-24" />
+          </colgroup>
           <thead className="sr-only">
             <tr>
               <th>File</th>
@@ -46,11 +52,11 @@ export function Files({ run }: { run: RunInFull }) {
                 <td className="h-9 pr-3 pl-4">
                   <Path path={file.path} />
                 </td>
-                <td className={`w-20 px-1 ${file.how === 'written' ? '' : 'text-text-3'}`}>
+                <td className={`px-1 ${file.how === 'written' ? '' : 'text-text-3'}`}>
                   {HOW_WORDS[file.how]}
                 </td>
-                <td className="w-20 px-1 text-right text-text-2">{countOf(file.times, 'time')}</td>
-                <td className="w-20 pr-4 pl-1 text-right whitespace-nowrap text-text-3">
+                <td className="px-1 text-right text-text-2">{countOf(file.times, 'time')}</td>
+                <td className="pr-4 pl-1 text-right whitespace-nowrap text-text-3">
                   <LastTouch run={run} file={file} now={now} />
                 </td>
               </tr>

@@ -4,6 +4,7 @@ import type { RunInFull, Span } from '@/api/runs'
 import { countOf, formatCount } from '@/lib/numbers'
 import { plainLine } from '@/lib/plain'
 import { formatClock } from '@/lib/time'
+import { HEALTH_TONES } from '@/vocabulary/looks'
 import { messageAddress } from '@/vocabulary/MessageLink'
 import { type Lane, type Mark, marksOf, nearest, placeOf, type Range } from './lanes'
 import { branchName } from './words'
@@ -11,6 +12,7 @@ import { branchName } from './words'
 const REACH = 4 // px around a mark that still mean it
 const ROW = 26
 const BAR = 12
+const LEAST = 8 // px of what goes on at the end of the lane
 
 type Props = { lane: Lane; spans: readonly Span[] | undefined; run: RunInFull; range: Range }
 
@@ -97,7 +99,7 @@ const Marks = memo(function Marks({ marks, range }: { marks: readonly Mark[]; ra
         style={
           mark.kind === 'error'
             ? { left: `${left}%` }
-            : { left: `${left}%`, width: `${placeOf(mark.to, range) - left}%` }
+            : { left: `min(${left}%, 100% - ${LEAST}px)`, width: `${placeOf(mark.to, range) - left}%` }
         }
       />
     )
@@ -122,6 +124,8 @@ const tellingOf = (mark: Mark): string =>
   `${formatClock(mark.from)} · ${plainLine(mark.says)} · #${mark.position}`
 
 function toneOf(branch: Lane['branch'], run: RunInFull): string {
+  if (run.status === 'running' && HEALTH_TONES[run.effective_health] !== 'info')
+    return `t-${HEALTH_TONES[run.effective_health]}`
   if (run.status === 'running' && branch.activity !== null && branch.activity.kind !== 'unknown')
     return branch.activity.kind === 'human' ? 't-review' : 't-info'
   return 't-neutral'

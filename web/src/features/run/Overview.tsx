@@ -4,7 +4,7 @@ import type { RunInFull } from '@/api/runs'
 import { useNow } from '@/lib/clock'
 import { countOf, formatCost, formatCount, formatTokens } from '@/lib/numbers'
 import { plainLine } from '@/lib/plain'
-import { formatClock, formatDuration, formatMoment, formatWhole } from '@/lib/time'
+import { formatClock, formatDay, formatDuration, formatSpan } from '@/lib/time'
 import { Panel } from '@/ui/Panel'
 import { EvidenceFacts } from '@/vocabulary/EvidenceCard'
 import { Details } from './Details'
@@ -56,12 +56,14 @@ function Facts({ run }: { run: RunInFull }) {
   )
 }
 
-function Fact({ term, says, children }: { term: string; says: ReactNode; children: ReactNode }) {
+function Fact({ term, says, children }: { term: string; says: string; children: ReactNode }) {
   return (
     <div className="grid min-w-0 content-center border-t border-l border-line px-4 py-3.5">
       <dt className="mb-[3px] text-12 text-text-3">{term}</dt>
       <dd className="cut h-[22px] text-15 strong">{children}</dd>
-      <dd className="cut h-4 text-12 text-text-3">{says}</dd>
+      <dd className="cut h-4 text-12 text-text-3" title={says}>
+        {says}
+      </dd>
     </div>
   )
 }
@@ -76,10 +78,10 @@ function DurationFact({ run }: { run: RunInFull }) {
     began === null
       ? 'when it began is not known'
       : isRunning || run.ended_at === null
-        ? `since ${formatWhole(began)}`
-        : `${formatMoment(began, run.ended_at)} – ${formatWhole(run.ended_at)}`
+        ? `since ${formatClock(began)}, ${formatDay(began)}`
+        : formatSpan(began, run.ended_at, now)
   return (
-    <Fact term="Duration" says={<span title={says}>{says}</span>}>
+    <Fact term="Duration" says={says}>
       {seconds === null ? '–' : formatDuration(seconds)}
     </Fact>
   )
@@ -155,6 +157,7 @@ function costNote(run: RunInFull): string {
     .filter(([, usage]) => usage.cost_usd !== null)
     .sort((one, other) => (other[1].cost_usd ?? 0) - (one[1].cost_usd ?? 0))
   if (costs.length === 0) return 'nobody said'
+  if (costs.length === 1) return costs.map(([model]) => modelName(model)).join('')
   return costs
     .slice(0, 2)
     .map(([model, usage]) => `${modelName(model)} ${formatCost(usage.cost_usd ?? 0)}`)

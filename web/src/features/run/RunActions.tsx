@@ -16,7 +16,7 @@ import { fittingAction, whyNotEnded } from './words'
 export function RunActions({ run, onCopy }: { run: RunInFull; onCopy: () => void }) {
   const fitting = fittingAction(run)
   return (
-    <div className="ml-auto flex flex-none items-center gap-2">
+    <div className="ml-auto flex flex-none items-center gap-2 max-wide:-order-1">
       <Button onClick={onCopy} title="Copy link  C">
         <Icon name="link" size={14} />
         Copy link
@@ -26,6 +26,11 @@ export function RunActions({ run, onCopy }: { run: RunInFull; onCopy: () => void
         <Link {...messageAddress(run.id, fitting.place)} className={buttonClass()}>
           <Icon name="down" size={14} />
           {fitting.action === 'first error' ? 'First error' : 'Show them'}
+        </Link>
+      ) : null}
+      {fitting.action === 'clean up' ? (
+        <Link to="/admin" className={buttonClass()}>
+          Clean up in Admin
         </Link>
       ) : null}
       {run.status === 'running' ? <EndButton run={run} /> : null}

@@ -29,6 +29,8 @@ type Props = {
 /** What stays in sight while one reads: the name, the whole state, what can be done, and where one is. */
 export function RunHeader({ run, inView, teamMessages, steps, onJump, ...rest }: Props) {
   const { isEvidenceOpen, onEvidence, onCopy, ref } = rest
+  // What a dead process did last is in its transcript; it does it no more.
+  const isGone = run.effective_health === 'stale' || run.effective_health === 'orphaned'
   const counts: Partial<Record<SectionId, number | null>> = {
     'tool-errors': errorCount(run),
     branches: run.branch_count,
@@ -42,13 +44,16 @@ export function RunHeader({ run, inView, teamMessages, steps, onJump, ...rest }:
       className="sticky top-12 z-[15] -mx-4 -mt-5 border-b border-line bg-canvas px-4 pt-4 wide:-mx-6 wide:px-6"
     >
       <div className="flex flex-wrap items-center gap-x-2.5 gap-y-1.5">
-        <h1 className="cut max-w-full text-20 strong" title={plainLine(run.display_name)}>
+        <h1
+          className="cut max-w-full text-20 strong max-wide:-order-2 max-wide:flex-[1_1_calc(100%-320px)]"
+          title={plainLine(run.display_name)}
+        >
           {plainLine(run.display_name)}
         </h1>
         <EvidencePopover runId={run.id} open={isEvidenceOpen} onOpenChange={onEvidence}>
           <Chain words={run.chain} state={run.state} raw={run.status} size="page" />
         </EvidencePopover>
-        {run.activity === null || run.activity.kind === 'unknown' ? null : (
+        {run.activity === null || run.activity.kind === 'unknown' || isGone ? null : (
           <ActivityChip activity={run.activity} size="page" />
         )}
         <RunActions run={run} onCopy={onCopy} />

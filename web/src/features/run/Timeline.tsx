@@ -20,6 +20,8 @@ export function Timeline({ run }: { run: RunInFull }) {
   const lanes = lanesOf(run.branches)
   const shown = isWhole ? lanes : lanes.slice(0, LANES_AT_FIRST)
   const spans = new Map(timeline.data?.lanes.map((lane) => [lane.branch_id, lane.spans]))
+  // A run that still works has at least a time in which it does; one that was over at once has nothing to show.
+  const isBare = !range.isNow && timeline.data?.lanes.every((lane) => lane.spans.length === 0) === true
   return (
     <Panel
       title="Timeline"
@@ -50,7 +52,11 @@ export function Timeline({ run }: { run: RunInFull }) {
             Show {countOf(lanes.length - shown.length, 'more branch', 'more branches')}
           </button>
         ) : null}
-        <Axis range={range} />
+        {isBare ? (
+          <p className="pb-1 text-text-3">Too little time passed between its messages to draw it.</p>
+        ) : (
+          <Axis range={range} />
+        )}
       </div>
     </Panel>
   )

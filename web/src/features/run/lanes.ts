@@ -71,7 +71,9 @@ export function marksOf(branch: Branch, spans: readonly Span[], run: RunInFull, 
       to: Math.max(range.to, activity.since),
       position: branch.history_length,
       isOpen: true,
-      says: `${openWord(activity.kind, activity.tool)} for ${formatDuration(range.to - activity.since)}`,
+      says: range.isNow
+        ? `${openWord(activity.kind, activity.tool)} for ${formatDuration(range.to - activity.since)}`
+        : `${activity.tool ?? BUSY_WORDS[activity.kind]} never answered`,
     })
   for (const errors of run.tool_errors)
     for (const failure of errors.latest)

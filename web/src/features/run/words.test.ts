@@ -53,6 +53,9 @@ test('the one action that fits follows the state', () => {
   expect(fittingAction(run({ actions: ['inspect', 'transition'] }))).toEqual({ action: 'transition' })
   expect(fittingAction(run({}))).toEqual({ action: 'copy' })
   expect(fittingAction(run({ status: 'completed', tool_errors: failed }))).toEqual({ action: 'export' })
+  expect(fittingAction(run({ status: 'completed', actions: ['inspect', 'cleanup', 'prune'] }))).toEqual({
+    action: 'clean up',
+  })
   expect(fittingAction(run({ status: 'failed' }))).toEqual({ action: 'export' })
   expect(fittingAction(run({ status: 'failed', tool_errors: failed }))).toEqual({
     action: 'first error',

@@ -60,13 +60,14 @@ export function firstError(run: RunInFull): MessagePlace | null {
 }
 
 export type Fitting =
-  | { action: 'transition' | 'export' | 'copy' }
+  | { action: 'transition' | 'clean up' | 'export' | 'copy' }
   | { action: 'first error' | 'show them'; place: MessagePlace }
 
 /** The one action that fits the state of a run. */
 export function fittingAction(run: RunInFull): Fitting {
   if (run.actions.includes('transition')) return { action: 'transition' }
   if (run.status === 'running') return { action: 'copy' }
+  if (run.actions.includes('cleanup')) return { action: 'clean up' }
   const late = run.state.reasons.some((reason) => reason.code === 'run.health.wrote_after_end')
   const last = late ? lastMessage(run) : null
   if (last !== null) return { action: 'show them', place: last.place }
