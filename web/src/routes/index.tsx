@@ -10,6 +10,7 @@ import { Hello } from '@/features/dashboard/Hello'
 import { RecentPanel } from '@/features/dashboard/RecentPanel'
 import { ShowsPanel } from '@/features/dashboard/ShowsPanel'
 import { SystemStrip } from '@/features/dashboard/SystemStrip'
+import { Transitioning } from '@/features/runs/Transitioning'
 import { Page } from '@/features/shell/Page'
 import { Panel } from '@/ui/Panel'
 import { Trouble } from '@/vocabulary/Trouble'
@@ -30,7 +31,13 @@ function DashboardPage() {
           <Trouble error={stats.error} retry={() => void stats.refetch()} />
         </Panel>
       ) : null}
-      {stats.data === undefined ? null : isFresh(stats.data) ? <Hello /> : <Full stats={stats.data} />}
+      {stats.data === undefined ? null : isFresh(stats.data) ? (
+        <Hello />
+      ) : (
+        <Transitioning>
+          <Full stats={stats.data} />
+        </Transitioning>
+      )}
     </Page>
   )
 }

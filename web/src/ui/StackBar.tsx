@@ -6,7 +6,9 @@ export function StackBar({ parts, className = '' }: { parts: readonly Part[]; cl
   const there = parts.filter((part) => part.count > 0)
   const sentence = there.map((part) => `${part.count} ${part.label}`).join(', ')
   return (
+    // Drawn anew when its parts are others: a part that slides is a movement that nobody asked for.
     <div
+      key={sentence}
       role="img"
       aria-label={sentence || 'none'}
       title={sentence}

@@ -7,7 +7,7 @@ import { Command, EmptyState, Skeleton } from '@/ui/states'
 import { ActivityChip } from '@/vocabulary/ActivityChip'
 import { KIND_WORDS } from '@/vocabulary/looks'
 import { Trouble } from '@/vocabulary/Trouble'
-import { Age } from './Age'
+import { useAge } from './Age'
 import { personFirst } from './activity'
 import { LivePanel } from './LivePanel'
 import { toRunning } from './lists'
@@ -46,7 +46,11 @@ export function ActivePanel({ running }: { running: number }) {
 
 function ActiveRow({ run }: { run: Run }) {
   const { kind, agent } = run.provenance
-  const words = [kind === null ? null : KIND_WORDS[kind], agent === null ? null : plainLine(agent)]
+  const words = [
+    kind === null ? null : KIND_WORDS[kind],
+    agent === null ? null : plainLine(agent),
+    useAge(run.started_at ?? run.created_at),
+  ]
   return (
     <div className="grid grid-cols-[minmax(0,1fr)_auto] items-center gap-3 px-4">
       <span className="grid min-w-0">
@@ -57,10 +61,7 @@ function ActiveRow({ run }: { run: Run }) {
         >
           {plainLine(run.display_name)}
         </Link>
-        <span className="cut text-12 text-text-3">
-          {words.filter((word) => word !== null).map((word) => `${word} · `)}
-          <Age since={run.started_at ?? run.created_at} />
-        </span>
+        <span className="cut text-12 text-text-3">{words.filter((word) => word !== null).join(' · ')}</span>
       </span>
       <ActivityChip activity={run.activity} />
     </div>

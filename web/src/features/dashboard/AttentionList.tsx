@@ -1,9 +1,9 @@
 import { Link } from '@tanstack/react-router'
 import type { Concern, Signal } from '@/api/dashboard'
-import { buttonClass } from '@/ui/Button'
 import { Command, EmptyState } from '@/ui/states'
 import { SIGNAL_WORDS } from '@/vocabulary/signals'
 import { Age } from './Age'
+import { ConcernAction } from './ConcernAction'
 import { ConcernState } from './ConcernState'
 import { reasonOf } from './concerns'
 import { type Column, ListPanel, type Paged } from './ListPanel'
@@ -37,14 +37,9 @@ const COLUMNS: readonly Column<Concern>[] = [
   },
   {
     name: 'Action',
-    width: '112px',
+    width: '128px',
     isNumber: true,
-    draw: (concern) => (
-      <Link {...toConcern(concern)} className={`w-[80px] ${buttonClass('plain', 'small')}`}>
-        {concern.subject === 'session' ? 'Inspect' : 'Review'}
-        <span className="sr-only"> {concern.title}</span>
-      </Link>
-    ),
+    draw: (concern) => <ConcernAction concern={concern} />,
   },
 ]
 

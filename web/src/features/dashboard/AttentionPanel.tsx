@@ -2,10 +2,10 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { attentionQuery, type Concern } from '@/api/dashboard'
 import { plainLine } from '@/lib/plain'
-import { buttonClass } from '@/ui/Button'
 import { EmptyState, Skeleton } from '@/ui/states'
 import { Trouble } from '@/vocabulary/Trouble'
 import { Age } from './Age'
+import { ConcernAction } from './ConcernAction'
 import { ConcernState } from './ConcernState'
 import { reasonOf } from './concerns'
 import { LivePanel } from './LivePanel'
@@ -45,7 +45,7 @@ export function AttentionPanel({ total }: { total: number }) {
 function ConcernRow({ concern }: { concern: Concern }) {
   const link = toConcern(concern)
   return (
-    <div className="grid grid-cols-[232px_minmax(0,1fr)_88px] items-center gap-3 px-4 min-[900px]:grid-cols-[232px_minmax(0,1fr)_60px_88px]">
+    <div className="grid grid-cols-[232px_minmax(0,1fr)_96px] items-center gap-3 px-4 min-[900px]:grid-cols-[232px_minmax(0,1fr)_60px_96px]">
       <span className="min-w-0">
         <ConcernState concern={concern} />
       </span>
@@ -60,13 +60,7 @@ function ConcernRow({ concern }: { concern: Concern }) {
       <span className="hidden text-right text-12 whitespace-nowrap text-text-3 min-[900px]:block">
         <Age since={concern.since} />
       </span>
-      <Link
-        {...link}
-        aria-label={`${concern.subject === 'session' ? 'Inspect' : 'Review'} ${plainLine(concern.title)}`}
-        className={buttonClass('plain', 'small')}
-      >
-        {concern.subject === 'session' ? 'Inspect' : 'Review'}
-      </Link>
+      <ConcernAction concern={concern} />
     </div>
   )
 }

@@ -80,14 +80,21 @@ export function NumberLink({ count, link, children, className = '', title }: Num
   )
 }
 
-export type LegendItem = { label: string; count: number; tone: string; link: LinkProps; title?: string }
+export type LegendItem = {
+  label: string
+  count: number
+  tone: string
+  link: LinkProps
+  title?: string
+  isWide?: boolean
+}
 
 /** What the colours of a picture mean, and how many there are of each. All are always there, so nothing moves. */
 export function Legend({ items, columns }: { items: readonly LegendItem[]; columns: string }) {
   return (
     <ul className="grid text-12" style={{ gridTemplateColumns: columns }}>
-      {items.map(({ label, count, tone, link, title }) => (
-        <li key={label} className="min-w-0">
+      {items.map(({ label, count, tone, link, title, isWide }) => (
+        <li key={label} className={`min-w-0 ${isWide ? 'col-span-full' : ''}`}>
           <NumberLink
             count={count}
             link={link}

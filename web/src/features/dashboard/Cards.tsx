@@ -147,7 +147,7 @@ function ExecutionsCard({ numbers }: { numbers: Stats['executions'] }) {
         </NumberLink>
       </p>
       <StackBar parts={items} className="mt-1 mb-1" />
-      <Legend items={items} columns="minmax(0,5fr) minmax(0,4fr)" />
+      <Legend items={items} columns="minmax(0,3fr) minmax(0,2fr)" />
     </Card>
   )
 }

@@ -1,8 +1,10 @@
+import { useState } from 'react'
 import type { Stats } from '@/api/dashboard'
 import { countOf, formatCount } from '@/lib/numbers'
 import { formatDuration } from '@/lib/time'
-import { Bars } from '@/ui/charts/Bars'
+import { Bars, BarWords } from '@/ui/charts/Bars'
 import { ChartWithTable } from '@/ui/charts/ChartWithTable'
+import { type Pointed, ReadOut } from '@/ui/charts/ReadOut'
 import { Card, Legend } from './Card'
 import { toEnded, toOver60m } from './lists'
 
@@ -43,11 +45,13 @@ export function LatencyCard({ numbers, durations }: Props) {
 }
 
 function Distribution({ durations, measured }: { durations: Stats['durations']; measured: number }) {
+  const [pointed, setPointed] = useState<Pointed | null>(null)
   const bars = durations.map((bar) => ({
     label: spanOf(bar),
     count: bar.runs,
     tone: bar.above >= LIMIT ? 'warning' : 'neutral',
   }))
+  const bar = pointed === null ? undefined : bars[pointed.index]
   const edges = durations.flatMap(({ up_to: limit }, index) =>
     limit !== null && NAMED.has(limit)
       ? [{ after: index + 1, label: formatDurationOf(limit), isLimit: limit === LIMIT }]
@@ -59,8 +63,16 @@ function Distribution({ durations, measured }: { durations: Stats['durations']; 
       height={HEIGHT}
       head={['Took', 'Runs']}
       rows={bars.map((bar) => [bar.label, formatCount(bar.count)])}
+      words={
+        <>
+          <BarWords bars={bars} edges={edges} />
+          {bar === undefined || pointed === null ? null : (
+            <ReadOut text={`${bar.label}: ${countOf(bar.count, 'run')}`} left={pointed.left} />
+          )}
+        </>
+      }
     >
-      <Bars bars={bars} edges={edges} height={HEIGHT} />
+      <Bars bars={bars} edges={edges} height={HEIGHT} onPoint={setPointed} />
     </ChartWithTable>
   )
 }

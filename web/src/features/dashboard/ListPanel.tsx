@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
-import { countOf, formatCount } from '@/lib/numbers'
-import { Button } from '@/ui/Button'
+import { useRowKeys } from '@/lib/rowKeys'
+import { ListFoot } from '@/ui/ListFoot'
 import { Panel } from '@/ui/Panel'
 import { Skeleton } from '@/ui/states'
 import { Trouble } from '@/vocabulary/Trouble'
@@ -39,6 +39,7 @@ type Props<Row> = {
 
 /** A list that explains a number: one row for each thing that was counted. */
 export function ListPanel<Row>({ label, noun, list, columns, idOf, empty }: Props<Row>) {
+  const stops = useRowKeys<HTMLTableElement>()
   const rows = list.data?.pages.flatMap((page) => page.items) ?? []
   if (list.isPending) {
     return (
@@ -57,7 +58,7 @@ export function ListPanel<Row>({ label, noun, list, columns, idOf, empty }: Prop
   if (rows.length === 0) return <Framed>{empty}</Framed>
   return (
     <Framed>
-      <table aria-label={label} className="w-full table-fixed">
+      <table ref={stops} aria-label={label} className="w-full table-fixed">
         <colgroup>
           {columns.map((column) => (
             <col
@@ -88,7 +89,7 @@ export function ListPanel<Row>({ label, noun, list, columns, idOf, empty }: Prop
           ))}
         </tbody>
       </table>
-      <Foot list={list} count={rows.length} noun={noun} />
+      <ListFoot list={list} count={rows.length} noun={noun} waiting={0} onRefresh={list.refetch} />
     </Framed>
   )
 }
@@ -100,19 +101,4 @@ function Framed({ children }: { children: ReactNode }) {
 function cell<Row>(column: Column<Row>): string {
   const side = column.isNumber ? 'text-right' : 'text-left'
   return `px-3 first:pl-4 last:pr-4 ${side} ${column.isExtra ? 'max-[999px]:hidden' : ''}`
-}
-
-function Foot<Row>({ list, count, noun }: { list: Paged<Row>; count: number; noun: string }) {
-  return (
-    <div className="flex min-h-11 items-center gap-3 border-t border-line px-4 text-12 text-text-3">
-      <span role="status">
-        {list.hasNextPage ? `The first ${formatCount(count)}` : `All ${countOf(count, noun)}`}
-      </span>
-      {list.hasNextPage ? (
-        <Button size="small" disabled={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-          Load more
-        </Button>
-      ) : null}
-    </div>
-  )
 }

@@ -1,9 +1,9 @@
 import { Link, type LinkProps } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { Fragment, type ReactNode } from 'react'
+import { useHeld } from '@/lib/held'
 import { countOf, formatCount } from '@/lib/numbers'
 import { Icon } from '@/ui/Icon'
 import { Panel } from '@/ui/Panel'
-import { useHeld } from './held'
 
 type Props<Row> = {
   title: string
@@ -13,6 +13,8 @@ type Props<Row> = {
   rows: readonly Row[]
   slots: number
   rowHeight: number
+  /** Nothing stands below it that could move. */
+  isLast?: boolean
   /** Instead of rows: still loading, nothing there, or something in the way. */
   instead?: ReactNode
   head?: ReactNode
@@ -28,11 +30,13 @@ export function LivePanel<Row extends { id: string }>({
   rows,
   slots,
   rowHeight,
+  isLast = false,
   instead,
   head,
   draw,
   className = '',
 }: Props<Row>) {
+  const room = isLast ? {} : { minHeight: slots * rowHeight }
   const { shown, waiting, refresh, handlers } = useHeld(rows.slice(0, slots))
   return (
     <Panel
@@ -60,19 +64,19 @@ export function LivePanel<Row extends { id: string }>({
     >
       {head}
       {instead === undefined ? (
-        <ul aria-label={title} {...handlers} style={{ minHeight: slots * rowHeight }}>
+        <ul aria-label={title} {...handlers} style={room}>
           {shown.map(({ row, isGone }, slot) => (
             <li
               key={`slot ${slot.toString()}`}
               className={`grid items-center border-b border-line last:border-0 hover:bg-hover ${isGone ? 'text-text-3 saturate-0' : ''}`}
               style={{ height: rowHeight }}
             >
-              {draw(row)}
+              <Fragment key={row.id}>{draw(row)}</Fragment>
             </li>
           ))}
         </ul>
       ) : (
-        <div style={{ minHeight: slots * rowHeight }}>{instead}</div>
+        <div style={room}>{instead}</div>
       )}
     </Panel>
   )

@@ -1,8 +1,9 @@
-import { lazy, Suspense } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import type { Stats } from '@/api/dashboard'
 import { countOf, formatCount } from '@/lib/numbers'
-import { formatMoment } from '@/lib/time'
+import { formatTime } from '@/lib/time'
 import { ChartWithTable } from '@/ui/charts/ChartWithTable'
+import { type Pointed, ReadOut } from '@/ui/charts/ReadOut'
 import { STATUS_TONES, STATUS_WORDS } from '@/vocabulary/looks'
 import { Card, Legend } from './Card'
 import { toEndedAs, toRequestChanges } from './lists'
@@ -29,6 +30,7 @@ export function OutcomesCard({ numbers, hours }: Props) {
       count: numbers.request_changes,
       tone: 'review',
       link: toRequestChanges,
+      isWide: true,
       title: 'Plays whose gate asked for changes',
     },
   ]
@@ -59,7 +61,7 @@ function PassRate({ rate }: { rate: number | null }) {
 }
 
 function RunsOverTime({ hours }: { hours: Stats['hours'] }) {
-  const now = (hours.at(-1)?.starts_at ?? 0) + 3600
+  const [pointed, setPointed] = useState<Pointed | null>(null)
   const countIn = (hour: Stats['hours'][number], status: (typeof ENDINGS)[number]) =>
     hour.by_status[status] ?? 0
   const series = ENDINGS.map((status) => ({
@@ -67,7 +69,7 @@ function RunsOverTime({ hours }: { hours: Stats['hours'] }) {
     tone: STATUS_TONES[status],
     values: hours.map((hour) => countIn(hour, status)),
   }))
-  const timeOf = (index: number) => formatMoment(hours[index]?.starts_at ?? 0, now)
+  const timeOf = (index: number) => formatTime(hours[index]?.starts_at ?? 0)
   const readOut = (index: number) => {
     const there = series.filter((one) => (one.values[index] ?? 0) > 0)
     const words = there.map((one) => `${one.values[index]} ${one.label}`).join(', ')
@@ -83,13 +85,14 @@ function RunsOverTime({ hours }: { hours: Stats['hours'] }) {
         timeOf(index),
         ...ENDINGS.map((status) => formatCount(countIn(hour, status))),
       ])}
+      words={pointed === null ? undefined : <ReadOut text={readOut(pointed.index)} left={pointed.left} />}
     >
       <Suspense>
         <TimeBars
           starts={hours.map((hour) => hour.starts_at)}
           series={series}
           height={HEIGHT}
-          readOut={readOut}
+          onPoint={setPointed}
         />
       </Suspense>
     </ChartWithTable>

@@ -29,6 +29,7 @@ export function ShowsPanel({ total }: { total: number }) {
       rows={shows.map((show) => ({ ...show, id: show.topic }))}
       slots={SLOTS}
       rowHeight={ROW}
+      isLast
       instead={
         list.isPending ? (
           <Skeleton rows={SLOTS} height={ROW} />

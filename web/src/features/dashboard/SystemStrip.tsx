@@ -21,10 +21,14 @@ export function SystemStrip({ stats }: { stats: Stats }) {
       className="flex min-h-9 flex-wrap items-center rounded-panel border border-line bg-surface px-4 text-12 text-text-2"
     >
       <Verdict word={systemWord(system)} />
-      <Part label="DB" title={system.engine}>
+      <Part label="DB" title={system.engine} isSize>
         {formatBytes(system.db_size_bytes)}
       </Part>
-      <Part label="WAL" title={system.wal_bytes === null ? `${system.engine} tells of none` : undefined}>
+      <Part
+        label="WAL"
+        title={system.wal_bytes === null ? `${system.engine} tells of none` : undefined}
+        isSize
+      >
         {system.wal_bytes === null ? '–' : formatBytes(system.wal_bytes)}
       </Part>
       <Part
@@ -64,9 +68,15 @@ function Verdict({ word }: { word: SystemWord }) {
   )
 }
 
-type PartProps = { label: string; title?: string | undefined; isExtra?: boolean; children: ReactNode }
+type PartProps = {
+  label: string
+  title?: string | undefined
+  isExtra?: boolean
+  isSize?: boolean
+  children: ReactNode
+}
 
-function Part({ label, title, isExtra = false, children }: PartProps) {
+function Part({ label, title, isExtra = false, isSize = false, children }: PartProps) {
   return (
     <Link
       {...toAdmin}
@@ -74,7 +84,7 @@ function Part({ label, title, isExtra = false, children }: PartProps) {
       className={`${ITEM} ${isExtra ? 'max-[999px]:hidden' : ''} hover:text-text`}
     >
       <span className="text-text-3">{label}</span>
-      <b className="medium text-text">{children}</b>
+      <b className={`medium text-text ${isSize ? 'min-w-14' : 'min-w-4'}`}>{children}</b>
     </Link>
   )
 }

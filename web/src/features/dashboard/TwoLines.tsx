@@ -5,7 +5,7 @@ import { plainLine } from '@/lib/plain'
 export function TwoLines({ name, link, says }: { name: string; link: LinkProps; says: string }) {
   return (
     <span className="grid min-w-0">
-      <Link {...link} className="cut leading-[18px] medium hover:underline">
+      <Link {...link} data-stop className="cut leading-[18px] medium hover:underline">
         {plainLine(name)}
       </Link>
       <span className="cut text-12 text-text-3" title={says}>

@@ -1,10 +1,19 @@
-import type { Concern } from '@/api/dashboard'
+import type { Concern, Signal } from '@/api/dashboard'
 import { plainLine } from '@/lib/plain'
+
+// The reasons that speak of a signal, the most telling first. Of any other signal the first reason does.
+const TELLING: Partial<Record<Signal, readonly string[]>> = {
+  stale: ['run.health.process_dead', 'run.health.quiet_too_long'],
+  orphaned: ['run.health.no_output'],
+  slow: ['run.health.slow'],
+  zombie: ['run.health.stale_locks', 'run.health.temp_files'],
+}
 
 /** Why a thing is listed, in one sentence: the reason that speaks of its first signal. */
 export function reasonOf({ state, signals }: Pick<Concern, 'state' | 'signals'>): string {
-  // A run that is only slow is healthy otherwise; its last reason is the one that says how long it has been running.
-  const isOnlySlow = signals.length === 1 && signals[0] === 'slow'
-  const told = isOnlySlow ? state.reasons.at(-1) : state.reasons[0]
-  return plainLine(told?.sentence ?? '')
+  const [signal] = signals
+  const wanted = (signal === undefined ? undefined : TELLING[signal]) ?? []
+  const told = wanted.map((code) => state.reasons.find((reason) => reason.code === code))
+  const reason = told.find((one) => one !== undefined) ?? state.reasons[0]
+  return plainLine(reason?.sentence ?? '')
 }

@@ -14,7 +14,8 @@ export const CURL = `curl -sS ${sessions} \\
   --json '{"id": "night-1", "name": "nightly", "agent": "builder"}'
 curl -sS ${sessions}/night-1/messages \\
   --json '{"role": "user", "content": "Build it"}'
-curl -sS ${sessions}/night-1/finish --json '{"exit_code": 0}'`
+curl -sS ${sessions}/night-1/finish \\
+  --json '{"exit_code": 0}'`
 
 /** Whether nothing was ever recorded or brought in. */
 export function isFresh(stats: Stats): boolean {

@@ -1,3 +1,6 @@
+import type { PointerEvent } from 'react'
+import type { Pointed } from './ReadOut'
+
 export type Bar = { label: string; count: number; tone: string }
 /** A word below the line between two bars, and whether that line is a limit. */
 export type Edge = { after: number; label: string; isLimit?: boolean }
@@ -6,14 +9,24 @@ const AXIS = 16
 const LEAST = 3 // px: one is never invisible
 const GAP = 0.16 // of a bar
 
-type Props = { bars: readonly Bar[]; edges: readonly Edge[]; height: number }
+type Props = {
+  bars: readonly Bar[]
+  edges: readonly Edge[]
+  height: number
+  onPoint: (pointed: Pointed | null) => void
+}
 
 /** A distribution: one bar beside the other, with words for the edges that matter. */
-export function Bars({ bars, edges, height }: Props) {
+export function Bars({ bars, edges, height, onPoint }: Props) {
+  const point = (event: PointerEvent<HTMLElement>) => {
+    const { left, width } = event.currentTarget.getBoundingClientRect()
+    const place = (event.clientX - left) / width
+    onPoint({ index: Math.min(bars.length - 1, Math.max(0, Math.floor(place * bars.length))), left: place })
+  }
   const most = Math.max(1, ...bars.map((bar) => bar.count))
   const room = height - AXIS
   return (
-    <span className="relative block" style={{ height }}>
+    <span className="block" style={{ height }} onPointerMove={point} onPointerLeave={() => onPoint(null)}>
       <svg
         aria-hidden="true"
         className="block w-full overflow-visible"
@@ -39,9 +52,7 @@ export function Bars({ bars, edges, height }: Props) {
               width={1 - GAP}
               height={tall}
               className={`t-${bar.tone} fill-tone`}
-            >
-              <title>{`${bar.label}: ${bar.count}`}</title>
-            </rect>
+            />
           )
         })}
         {edges.map((edge) =>
@@ -59,16 +70,19 @@ export function Bars({ bars, edges, height }: Props) {
           ) : null,
         )}
       </svg>
-      {edges.map((edge) => (
-        <span
-          key={edge.label}
-          aria-hidden="true"
-          className="absolute bottom-0 -translate-x-1/2 text-11 leading-none text-text-3"
-          style={{ left: `${(edge.after / bars.length) * 100}%` }}
-        >
-          {edge.label}
-        </span>
-      ))}
     </span>
   )
+}
+
+/** The words below the bars. */
+export function BarWords({ bars, edges }: Pick<Props, 'bars' | 'edges'>) {
+  return edges.map((edge) => (
+    <span
+      key={edge.label}
+      className="absolute bottom-0 -translate-x-1/2 text-11 leading-none text-text-3"
+      style={{ left: `${(edge.after / bars.length) * 100}%` }}
+    >
+      {edge.label}
+    </span>
+  ))
 }

@@ -1,10 +1,13 @@
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useMemo, useRef } from 'react'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 import { useTheme } from '@/lib/theme'
+import type { Pointed } from './ReadOut'
 import { stack } from './stack'
 
 export type TimeSeries = { label: string; tone: string; values: readonly number[] }
+
+type Point = (pointed: Pointed | null) => void
 
 type Props = {
   /** When each bar begins, in unix seconds, evenly spaced. */
@@ -12,18 +15,18 @@ type Props = {
   /** From the ground up. */
   series: readonly TimeSeries[]
   height: number
-  /** What is said about the bar that is pointed at. */
-  readOut: (index: number) => string
+  onPoint: Point
 }
 
 /** Counts over time as bars, one series upon the other. Loaded when it is needed, because it brings a library. */
-export default function TimeBars({ starts, series, height, readOut }: Props) {
+export default function TimeBars({ starts, series, height, onPoint }: Props) {
   const place = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot | null>(null)
   const [theme] = useTheme()
-  const [pointed, setPointed] = useState<{ index: number; left: number } | null>(null)
   const tones = series.map((one) => one.tone).join(' ')
-  const data = stack(starts, series)
+  // A page is drawn anew for many reasons; the plot only when its numbers are others.
+  const words = JSON.stringify(stack(starts, series))
+  const data = useMemo(() => JSON.parse(words) as ReturnType<typeof stack>, [words])
   const latest = useRef(data)
   latest.current = data
 
@@ -31,7 +34,7 @@ export default function TimeBars({ starts, series, height, readOut }: Props) {
   useEffect(() => {
     const home = place.current
     if (home === null) return
-    const made = new uPlot(optionsOf(home, tones.split(' '), height, theme, setPointed), latest.current, home)
+    const made = new uPlot(optionsOf(home, tones.split(' '), height, theme, onPoint), latest.current, home)
     plot.current = made
     const observer = new ResizeObserver(() => made.setSize({ width: home.clientWidth, height }))
     observer.observe(home)
@@ -40,25 +43,11 @@ export default function TimeBars({ starts, series, height, readOut }: Props) {
       made.destroy()
       plot.current = null
     }
-  }, [tones, height, theme])
+  }, [tones, height, theme, onPoint])
   useEffect(() => plot.current?.setData(data), [data])
 
-  return (
-    <span className="relative block">
-      <div ref={place} aria-hidden="true" style={{ height }} />
-      {pointed === null ? null : (
-        <span
-          className="pointer-events-none absolute bottom-full z-20 mb-1 rounded-control bg-accent px-2 py-1 text-11 whitespace-nowrap text-on-accent shadow-2"
-          style={pointed.left > 0.5 ? { right: 0 } : { left: 0 }}
-        >
-          {readOut(pointed.index)}
-        </span>
-      )}
-    </span>
-  )
+  return <div ref={place} aria-hidden="true" style={{ height }} />
 }
-
-type Point = (pointed: { index: number; left: number } | null) => void
 
 function optionsOf(home: HTMLElement, tones: string[], height: number, theme: string, point: Point) {
   const style = getComputedStyle(home)
@@ -91,9 +80,11 @@ function optionsOf(home: HTMLElement, tones: string[], height: number, theme: st
     hooks: {
       setCursor: [
         (self) => {
-          const index = self.cursor.idx
           const left = self.cursor.left ?? -1
-          point(index === null || index === undefined || left < 0 ? null : { index, left: left / self.width })
+          const [first = 0, second = first + 1] = self.data[0]
+          const index = Math.floor((self.posToVal(left, 'x') - first) / (second - first))
+          const isBar = left >= 0 && index >= 0 && index < self.data[0].length
+          point(isBar ? { index, left: left / self.width } : null)
         },
       ],
       draw: [

@@ -1,0 +1,397 @@
+"""The dashboard: what it says at a glance, and that every number leads to as many rows."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from lionstudio.domain.health import MINUTE
+from tests.browser.axe import expect_accessible_in_both_themes
+from tests.browser.studio import Studio
+from tests.browser.world import World
+
+CLI = Path(__file__).parents[2] / "docs" / "reference" / "cli.md"
+SHIFTS = """() => {
+  window.shifts = []
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) {
+      // The frame around the page has tests of its own.
+      if (!entry.sources.some((one) => one.node?.parentElement?.closest('main'))) continue
+      window.shifts.push({
+        value: entry.value,
+        what: entry.sources.map((one) => [
+          one.node?.parentElement?.outerHTML?.slice(0, 200) ?? 'gone',
+          JSON.stringify(one.previousRect), JSON.stringify(one.currentRect)
+        ].join(' '))
+      })
+    }
+  }).observe({ type: 'layout-shift', buffered: false })
+}"""
+
+
+def open_dashboard(page: Page) -> None:
+    page.goto("/")
+    expect(page.get_by_role("region", name="Attention", exact=True)).to_be_visible()
+    # The panels ask for themselves; all of them are there when none of them loads any more.
+    expect(page.get_by_role("status", name="Loading")).to_have_count(0)
+
+
+def stats(page: Page) -> Any:
+    return page.request.get("/api/stats").json()
+
+
+def card(page: Page, name: str) -> Locator:
+    return page.get_by_role("region", name=name, exact=True)
+
+
+def count_rows(page: Page) -> int:
+    """How many rows the list has in the end, with everything loaded."""
+    empty = page.get_by_text(re.compile(r"^(No |Nothing )"))
+    table = page.get_by_role("table").first
+    expect(table.or_(empty).first).to_be_visible()
+    if not table.is_visible():
+        return 0
+    more = page.get_by_role("button", name="Load more")
+    while more.is_visible():
+        before = table.get_by_role("row").count()
+        more.click()
+        expect(table.get_by_role("row")).not_to_have_count(before)
+    told = table.get_attribute("aria-rowcount")  # of a long list only what is seen is drawn
+    return (table.get_by_role("row").count() if told is None else int(told)) - 1  # its head
+
+
+def numbers_of(page: Page) -> list[tuple[str, int, str]]:
+    """Every number that leads somewhere: what it is called, what it says, where it leads."""
+    found: list[dict[str, str]] = page.locator("[data-number]").evaluate_all(
+        "all => all.map((a) => ({name: a.getAttribute('aria-label') ?? a.innerText, "
+        "says: a.dataset.number, to: a.getAttribute('href')}))"
+    )
+    return [(one["name"], int(one["says"]), one["to"]) for one in found]
+
+
+def test_every_number_leads_to_a_list_of_exactly_so_many_rows(page: Page) -> None:
+    open_dashboard(page)
+    numbers = numbers_of(page)
+    # 4 cards and 3 small ones; 8 signals; runs, plays, 5 healths; 3 outcomes; over 60m; 3 panels; the legacy chip
+    assert len(numbers) == 3 + 3 + 8 + 2 + 5 + 3 + 1 + 3 + 1
+    assert sum(says > 0 for _, says, _ in numbers) > 20  # or this would prove little
+    for name, says, to in numbers:
+        page.goto(to)
+        assert count_rows(page) == says, f"{name} leads to {to}"
+
+
+def test_the_numbers_on_the_page_are_those_of_the_server(page: Page) -> None:
+    open_dashboard(page)
+    told = stats(page)
+    attention, executions, outcomes = told["attention"], told["executions"], told["outcomes_24h"]
+    shown = sorted(says for _, says, _ in numbers_of(page))
+    assert shown == sorted(
+        [
+            attention["total"], *attention["by_signal"].values(), attention["total"],
+            executions["invocations"], executions["sessions"], executions["plays"], *executions["by_health"].values(),
+            executions["sessions"], outcomes["completed"], outcomes["failed"], outcomes["timed_out"],
+            outcomes["request_changes"], told["latency_24h"]["over_60m"], told["stale"], told["needs_review"],
+            told["teams_active"], told["legacy"], told["shows_active"],
+        ]
+    )  # fmt: skip
+
+
+def test_a_click_on_a_number_opens_its_list(page: Page) -> None:
+    open_dashboard(page)
+    card(page, "Attention").get_by_role("link", name="over 60m").click()
+    expect(page).to_have_url(re.compile(r"/attention\?signal=slow$"))
+    expect(page.get_by_role("heading", name="Attention")).to_be_visible()
+    page.go_back()
+    card(page, "Active executions").click(position={"x": 200, "y": 200})  # the card itself, beside its links
+    expect(page).to_have_url(re.compile(r"/executions$"))
+
+
+def test_the_card_attention_says_what_and_how_old(page: Page) -> None:
+    """R182."""
+    open_dashboard(page)
+    told = stats(page)["attention"]
+    box = card(page, "Attention")
+    expect(box.get_by_role("link", name=f"Attention: {told['total']} need a look")).to_be_visible()
+    for word in (
+        "stale", "failed or timed out", "over 60m", "gate failed", "orphaned", "escalated", "zombie", "blocked show",
+    ):  # fmt: skip
+        expect(box.get_by_role("link", name=re.compile(rf"^{word}\s*\d+$"))).to_be_visible()
+    expect(box.get_by_text(re.compile(r"^Oldest (17|18)h"))).to_be_visible()
+    expect(box.get_by_role("img", name="3 stale")).to_be_visible()  # the bar says its parts
+
+
+def test_the_card_of_active_executions_tells_invocations_runs_and_plays(page: Page) -> None:
+    """R183, and the count of running runs (R100)."""
+    open_dashboard(page)
+    told = stats(page)["executions"]
+    box = card(page, "Active executions")
+    expect(box.get_by_role("link", name=f"Active executions: {told['invocations']} invocations")).to_be_visible()
+    expect(box.get_by_role("link", name=f"{told['sessions']} runs", exact=True)).to_be_visible()
+    expect(box.get_by_role("link", name=f"{told['plays']} play", exact=True)).to_be_visible()
+    expect(box.get_by_text(re.compile(r"^Oldest active 1[45]h"))).to_be_visible()
+    for word in ("healthy", "idle", "unresponsive", "stale", "orphaned"):
+        expect(box.get_by_role("link", name=re.compile(rf"^{word}\s*\d+$"))).to_be_visible()
+
+
+def test_the_card_of_outcomes_tells_how_the_day_went(page: Page) -> None:
+    """R184."""
+    open_dashboard(page)
+    told = stats(page)["outcomes_24h"]
+    box = card(page, "Outcomes 24h")
+    expect(box.get_by_role("link", name=f"Outcomes 24h: {told['completed']} completed")).to_be_visible()
+    expect(box).to_contain_text(re.compile(rf"failed\s*{told['failed']}"))
+    expect(box).to_contain_text(re.compile(rf"timed out\s*{told['timed_out']}"))
+    expect(box).to_contain_text(re.compile(rf"request changes\s*{told['request_changes']}"))
+    expect(box).to_contain_text(f"Pass rate {told['pass_rate'] * 100:.1f} %")
+
+
+def test_the_card_of_latency_tells_tail_middle_and_what_took_over_60_minutes(page: Page) -> None:
+    """R185 and R186."""
+    open_dashboard(page)
+    told = stats(page)["latency_24h"]
+    box = card(page, "Latency 24h")
+    expect(box).to_contain_text(re.compile(rf"over 60m\s*{told['over_60m']}"))
+    expect(box.get_by_text(re.compile(r"^Median \d+[smh]"))).to_be_visible()
+    expect(box.get_by_role("link", name=re.compile(r"^Latency 24h: .+ P95$"))).to_be_visible()
+
+
+def test_the_charts_are_drawn_and_open_as_tables(page: Page) -> None:
+    open_dashboard(page)
+    told = stats(page)
+    over_time = card(page, "Outcomes 24h").get_by_role("button", name=re.compile("Runs that ended"))
+    canvas = over_time.locator("canvas")
+    expect(canvas).to_be_visible()
+    inked = "(one) => one.getContext('2d').getImageData(0, 0, one.width, one.height).data.some((part) => part > 0)"
+    assert canvas.evaluate(inked)
+    over_time.click()
+    table = page.get_by_role("dialog").get_by_role("table")
+    expect(table.get_by_role("row")).to_have_count(1 + 24)
+    completed = table.locator("tbody tr td:nth-child(2)").all_inner_texts()
+    assert sum(map(int, completed)) == told["outcomes_24h"]["completed"]
+    page.keyboard.press("Escape")
+    lengths = card(page, "Latency 24h").get_by_role("button", name=re.compile("How long"))
+    expect(lengths.locator("rect")).to_have_count(len(told["durations"]))
+    lengths.click()
+    counts = page.get_by_role("dialog").locator("tbody td").all_inner_texts()
+    assert sum(map(int, counts)) == told["latency_24h"]["measured"]
+
+
+def test_pointing_at_an_hour_says_what_ended_in_it(page: Page) -> None:
+    open_dashboard(page)
+    over_time = card(page, "Outcomes 24h").get_by_role("button", name=re.compile("Runs that ended"))
+    expect(over_time.locator("canvas")).to_be_visible()
+    over_time.hover()
+    expect(card(page, "Outcomes 24h").get_by_text(re.compile(r"^From \d\d:\d\d: "))).to_be_visible()
+
+
+def test_the_small_cards_tell_stale_runs_reviews_and_teams(page: Page) -> None:
+    open_dashboard(page)
+    told = stats(page)
+    for name, number in (("Stale", "stale"), ("Needs review", "needs_review"), ("Teams active", "teams_active")):
+        expect(card(page, name).get_by_role("link")).to_have_accessible_name(re.compile(rf"^{name}: {told[number]} "))
+
+
+def test_the_strip_tells_how_the_studio_is(page: Page) -> None:
+    open_dashboard(page)
+    strip = page.get_by_role("group", name="System")
+    for part in ("System healthy", "DB", "WAL", "Connections", "SSE", "Doctor"):
+        expect(strip.get_by_role("link", name=re.compile(f"^{part}"))).to_be_visible()
+    expect(strip.get_by_text(re.compile(r"^\d+\.\d [kM]B$")).first).to_be_visible()
+
+
+def test_legacy_runs_are_one_dashed_chip_that_explains_itself(page: Page) -> None:
+    """R187."""
+    open_dashboard(page)
+    chip = page.get_by_role("link", name=re.compile("^Legacy unclassified"))
+    expect(chip).to_have_text("Legacy unclassified 3")
+    expect(chip).to_have_css("border-top-style", "dashed")
+    told = "Runs created before the current status vocabulary. Excluded from live operational metrics."
+    chip.hover()
+    expect(page.get_by_text(told, exact=True)).to_be_visible()
+    page.mouse.move(0, 0)
+    expect(page.get_by_text(told, exact=True)).to_have_count(0)
+    chip.focus()
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Tab")
+    expect(page.get_by_text(told, exact=True)).to_be_visible()
+
+
+def test_what_needs_attention_says_why_and_leads_to_the_thing(page: Page, world: World) -> None:
+    open_dashboard(page)
+    rows = page.get_by_role("list", name="Needs attention").get_by_role("listitem")
+    expect(rows).to_have_count(7)
+    row = rows.filter(has_text="Rewrite the importer")
+    expect(row).to_contain_text(re.compile(r"Running · quiet \d+h · process gone"))
+    expect(row).to_contain_text("The process ended and the run never said how.")
+    rows.get_by_role("link", name="Inspect Build the image").click()
+    expect(page).to_have_url(re.compile(f"/runs/{world.runs['Build the image']}$"))
+
+
+@pytest.mark.parametrize("address", ["/", "/attention"])
+def test_a_dead_run_is_ended_from_where_it_is_listed(own_page: Page, address: str) -> None:
+    own_page.goto(address)
+    dead = stats(own_page)["attention"]["by_signal"]["stale"]
+    own_page.get_by_role("button", name="Transition… Rewrite the importer").click()
+    dialog = own_page.get_by_role("dialog")
+    expect(dialog).to_contain_text("Rewrite the importer")
+    dialog.get_by_role("button", name=re.compile("^Transition to ")).click()
+    expect(dialog).to_have_count(0)
+    own_page.goto("/")
+    expect(card(own_page, "Stale").get_by_role("link")).to_have_accessible_name(f"Stale: {dead - 1} runs")
+
+
+def test_a_state_opens_its_evidence(page: Page) -> None:
+    open_dashboard(page)
+    rows = page.get_by_role("list", name="Needs attention").get_by_role("listitem")
+    rows.filter(has_text="Rewrite the importer").get_by_role("button").click()
+    expect(page.get_by_role("dialog", name="Evidence")).to_contain_text("run.health.process_dead")
+
+
+def test_active_now_recent_runs_and_shows_are_listed(page: Page) -> None:
+    open_dashboard(page)
+    active = page.get_by_role("list", name="Active now").get_by_role("listitem")
+    expect(active.filter(has_text="Triage the nightly failures")).to_contain_text(re.compile(r"Activity: bash for \dm"))
+    recent = page.get_by_role("list", name="Recent runs").get_by_role("listitem")
+    names = [row["display_name"] for row in stats(page)["recent"][:7]]
+    expect(recent).to_have_count(7)
+    for row, name in zip(recent.all(), names, strict=True):
+        expect(row).to_contain_text(name)
+    shows = page.get_by_role("list", name="Shows in progress").get_by_role("listitem")
+    expect(shows).to_have_count(2)
+    expect(shows.filter(has_text="payments-split")).to_contain_text("1 of 6 merged")
+
+
+def begin(world: World, name: str) -> None:
+    """A run that another process records, and which goes on."""
+    code = f"""
+import lionstudio
+run = lionstudio.record({name!r}, agent="builder").__enter__()
+run.user("Go.")
+import os
+os._exit(0)
+"""
+    subprocess.run([sys.executable, "-c", code], env={**world.environ}, check=True, timeout=60)
+
+
+def test_a_run_of_another_process_appears_and_nothing_moves(own_page: Page, own_world: World) -> None:
+    open_dashboard(own_page)
+    before = stats(own_page)["executions"]["sessions"]
+    expect(own_page.locator("canvas")).to_be_visible()
+    own_page.evaluate(SHIFTS)
+    begin(own_world, "Arrived just now")
+    expect(own_page.get_by_role("list", name="Active now")).to_contain_text("Arrived just now")
+    running = card(own_page, "Active executions").get_by_role("link", name=f"{before + 1} runs", exact=True)
+    expect(running).to_be_visible()
+    assert own_page.evaluate("window.shifts") == []
+
+
+def test_a_row_that_is_pointed_at_stays_where_it_is(own_page: Page, own_world: World) -> None:
+    open_dashboard(own_page)
+    active = own_page.get_by_role("list", name="Active now").get_by_role("listitem")
+    before = [text.splitlines()[0] for text in active.all_inner_texts()]
+    active.nth(2).hover()
+    begin(own_world, "Arrived while reading")
+    news = own_page.get_by_role("button", name="1 new")
+    expect(news).to_be_visible()
+    assert [text.splitlines()[0] for text in active.all_inner_texts()] == before
+    news.click()
+    expect(active.filter(has_text="Arrived while reading")).to_be_visible()
+
+
+def test_loading_shows_each_part_as_large_as_it_will_be(own_page: Page) -> None:
+    own_page.route("**/api/stats", lambda route: own_page.wait_for_timeout(400) or route.continue_())
+    own_page.goto("/")
+    own_page.evaluate(SHIFTS)
+    expect(own_page.get_by_role("status", name="Loading").first).to_be_visible()
+    expect(card(own_page, "Attention")).to_be_visible()
+    expect(own_page.get_by_role("list", name="Needs attention")).to_be_visible()
+    assert own_page.evaluate("window.shifts") == []
+
+
+def test_an_error_says_what_failed_and_a_click_tries_again(own_page: Page, expected_problems: list[str]) -> None:
+    expected_problems.append("503")
+    told = {"code": "db.busy", "message": "The database is busy.", "hint": "Try again in a moment.", "refusals": []}
+    own_page.route("**/api/stats", lambda route: route.fulfill(status=503, json=told))
+    own_page.goto("/")
+    expect(own_page.get_by_role("alert")).to_contain_text("The database is busy.")
+    own_page.unroute("**/api/stats")
+    own_page.get_by_role("button", name="Try again").click()
+    expect(card(own_page, "Attention")).to_be_visible()
+
+
+def test_a_fresh_studio_teaches_with_commands_that_exist(empty_page: Page) -> None:
+    empty_page.goto("/")
+    expect(empty_page.get_by_role("heading", name="Record your first run")).to_be_visible()
+    for says in ("Nothing needs you", "Nothing is running", "No run has ended yet", "Needs one finished run"):
+        expect(empty_page.get_by_text(says, exact=True)).to_be_visible()
+    commands = [text for text in empty_page.locator("code").all_inner_texts() if text.startswith("li ")]
+    assert "li state import" in commands
+    known = CLI.read_text()
+    for command in commands:
+        assert command == "li --help" or f"### {command}\n" in known, command
+
+
+def test_what_a_fresh_studio_says_to_type_records_a_run(empty_page: Page, empty_studio: Studio, tmp_path: Path) -> None:
+    empty_page.goto("/")
+    curl = empty_page.get_by_role("region", name="curl lines").inner_text()
+    python = empty_page.get_by_role("region", name="Python lines").inner_text()
+    subprocess.run(["sh", "-ec", curl], check=True, capture_output=True, timeout=60)
+    expect(empty_page.get_by_role("list", name="Recent runs")).to_contain_text("nightly")
+    home = tmp_path / "empty"
+    environ = {"HOME": str(home), "LIONAGI_HOME": str(home / ".lionagi")}
+    subprocess.run([sys.executable, "-c", python], env=environ, check=True, timeout=60)
+    expect(empty_page.get_by_role("list", name="Recent runs")).to_contain_text("triage")
+    expect(card(empty_page, "Outcomes 24h")).to_contain_text("2completed")
+
+
+def test_a_command_is_copied(browser: Any, empty_studio: Studio) -> None:
+    context = browser.new_context(base_url=empty_studio.url, permissions=["clipboard-read", "clipboard-write"])
+    page = context.new_page()
+    page.goto("/")
+    page.get_by_role("button", name="Copy the Python lines").click()
+    assert "lionstudio.record" in page.evaluate("navigator.clipboard.readText()")
+    context.close()
+
+
+@pytest.mark.parametrize("look", [{"viewport": {"width": 800, "height": 900}}])
+def test_in_a_narrow_window_cards_stand_two_by_two(page: Page) -> None:
+    open_dashboard(page)
+    boxes = [card(page, name).bounding_box() for name in ("Attention", "Active executions", "Outcomes 24h")]
+    first, second, third = (box or {} for box in boxes)
+    assert first["y"] == second["y"]
+    assert third["y"] > first["y"]
+    assert third["x"] == first["x"]
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.parametrize("address", ["/", "/attention", "/executions", "/request-changes", "/plays?status=running"])
+def test_nothing_keeps_people_out(page: Page, address: str) -> None:
+    page.goto(address)
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    expect(page.get_by_role("status", name="Loading")).to_have_count(0)
+    expect_accessible_in_both_themes(page)
+
+
+def test_every_number_is_reached_by_keyboard(page: Page) -> None:
+    open_dashboard(page)
+    reached = set()
+    for _ in range(140):
+        page.keyboard.press("Tab")
+        reached.add(page.evaluate("document.activeElement?.dataset?.number && document.activeElement.href"))
+    assert {str(to) for _, _, to in numbers_of(page)} <= {re.sub(r"^http://[^/]+", "", str(to)) for to in reached}
+
+
+def test_how_long_a_run_runs_ticks(page: Page) -> None:
+    page.clock.install()
+    open_dashboard(page)
+    active = page.get_by_role("list", name="Active now").get_by_role("listitem").filter(has_text="Refactor the parser")
+    minutes = re.compile(r"architect · (\d+)m")
+    expect(active).to_contain_text(minutes)
+    before = minutes.search(active.inner_text())
+    assert before is not None
+    page.clock.run_for(3 * MINUTE * 1000)
+    expect(active).to_contain_text(re.compile(rf"architect · ({int(before[1]) + 3}|{int(before[1]) + 4})m"))

@@ -1,2 +1,0 @@
-// Lists of other pages hold still in the same way.
-export { arrange, type Shown, useHeld } from '@/lib/held'
