@@ -47,6 +47,7 @@ def test_everything_can_be_set_in_the_environment(user_home: Path) -> None:
         LIONAGI_SHOWS_ROOT="/shows",
         LIONAGI_WORKTREES_ROOT="/trees",
         LIONAGI_TOKEN="secret",
+        LIONSTUDIO_WEB="/pages",
     )
     assert vars(settings) == vars(
         Settings(
@@ -55,6 +56,7 @@ def test_everything_can_be_set_in_the_environment(user_home: Path) -> None:
             db_is_default=False,
             shows_folder="/shows",
             worktrees_folder="/trees",
+            web_folder="/pages",
             synchronous="NORMAL",
             token="secret",
         )

@@ -9,34 +9,38 @@ from starlette.testclient import TestClient
 
 from lionstudio.server.app import create_app
 from lionstudio.server.guard import Door
-from lionstudio.settings import load_settings
+from lionstudio.settings import Settings, load_settings
 from tests.server.conftest import BASE
 
 INDEX = "<!doctype html><title>The studio</title>"
 SCRIPT = "export const lion = 'studio'\n" * 100
 
 
-@pytest.fixture
-def web(tmp_path: Path) -> Path:
+def make_pages(folder: Path) -> Path:
     """Pages as the build leaves them, and a secret beside them."""
-    folder = tmp_path / "web"
-    (folder / "assets").mkdir(parents=True)
-    (folder / "index.html").write_text(INDEX)
-    (folder / "theme.js").write_text("'theme'")
-    (folder / "favicon.svg").write_text("<svg/>")
-    (folder / "assets" / "main-1a2b.js").write_text(SCRIPT)
-    (folder / "assets" / "main-1a2b.js.gz").write_bytes(gzip.compress(SCRIPT.encode()))
-    (folder / "assets" / "letters-3c.woff2").write_bytes(b"wOF2")
-    (tmp_path / "secret.txt").write_text("secret")
-    (folder / "assets" / "way-out.txt").symlink_to(tmp_path / "secret.txt")
-    return folder
+    web = folder / "web"
+    (web / "assets").mkdir(parents=True)
+    (web / "index.html").write_text(INDEX)
+    (web / "theme.js").write_text("'theme'")
+    (web / "favicon.svg").write_text("<svg/>")
+    (web / "assets" / "main-1a2b.js").write_text(SCRIPT)
+    (web / "assets" / "main-1a2b.js.gz").write_bytes(gzip.compress(SCRIPT.encode()))
+    (web / "assets" / "letters-3c.woff2").write_bytes(b"wOF2")
+    (folder / "secret.txt").write_text("secret")
+    (web / "assets" / "way-out.txt").symlink_to(folder / "secret.txt")
+    return web
 
 
-@pytest.fixture
-def visitor(web: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
-    monkeypatch.setenv("LIONSTUDIO_WEB", str(web))
-    settings = load_settings(db=tmp_path / "state.db")
-    with TestClient(create_app(settings), base_url=BASE) as client:
+def settings_in(folder: Path) -> Settings:
+    return load_settings({"HOME": str(folder), "LIONSTUDIO_WEB": str(folder / "web")})
+
+
+@pytest.fixture(scope="module")
+def visitor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    """A client of a server with pages, one for all tests: they only look."""
+    folder = tmp_path_factory.mktemp("pages")
+    make_pages(folder)
+    with TestClient(create_app(settings_in(folder)), base_url=BASE) as client:
         yield client
 
 
@@ -146,28 +150,25 @@ def test_a_page_may_run_no_script_but_its_own(visitor: TestClient) -> None:
     assert "unsafe" not in policy
 
 
-def test_without_the_build_a_plain_page_says_what_to_type(visitor: TestClient, web: Path) -> None:
-    (web / "index.html").unlink()
-    answer = visitor.get("/runs")
-    assert answer.status_code == 200
-    assert "<code>make web</code>" in answer.text
-    assert "unsafe" not in answer.headers["content-security-policy"]
-    assert answer.headers["cache-control"] == "no-cache"
+def test_without_the_build_a_plain_page_says_what_to_type(tmp_path: Path) -> None:
+    with TestClient(create_app(settings_in(tmp_path)), base_url=BASE) as visitor:
+        answer = visitor.get("/runs")
+        assert answer.status_code == 200
+        assert "<code>make web</code>" in answer.text
+        assert "unsafe" not in answer.headers["content-security-policy"]
+        assert answer.headers["cache-control"] == "no-cache"
+        make_pages(tmp_path)
+        assert visitor.get("/runs").text == INDEX  # built meanwhile
 
 
-def test_pages_and_assets_are_for_those_who_have_the_token(web: Path, home: Path, tmp_path: Path) -> None:
-    settings = load_settings({"HOME": str(tmp_path), "LIONSTUDIO_WEB": str(web)}, db=tmp_path / "state.db")
+def test_pages_and_assets_are_for_those_who_have_the_token(tmp_path: Path) -> None:
+    make_pages(tmp_path)
     door = Door("0.0.0.0", frozenset(), "secret-of-sixteen")
-    with TestClient(create_app(settings, door), base_url="http://192.0.2.1:8765") as stranger:
+    with TestClient(create_app(settings_in(tmp_path), door), base_url="http://192.0.2.1:8765") as stranger:
         page = stranger.get("/runs/night-1", headers={"Accept": "text/html"}, follow_redirects=False)
         assert (page.status_code, page.headers["location"]) == (303, "/login")
         assert stranger.get("/assets/main-1a2b.js").status_code == 401
+        policy = stranger.get("/login").headers["content-security-policy"]
+        assert "style-src 'sha256-" in policy and "unsafe" not in policy
         assert stranger.post("/login", data={"token": "secret-of-sixteen"}).text == INDEX
         assert stranger.get("/assets/main-1a2b.js").text == SCRIPT
-
-
-def test_the_login_page_shows_its_own_style_only(web: Path, home: Path, tmp_path: Path) -> None:
-    settings = load_settings({"HOME": str(tmp_path), "LIONSTUDIO_WEB": str(web)}, db=tmp_path / "state.db")
-    with TestClient(create_app(settings, Door("0.0.0.0", frozenset(), "secret")), base_url=BASE) as stranger:
-        policy = stranger.get("/login").headers["content-security-policy"]
-    assert "style-src 'sha256-" in policy and "unsafe" not in policy
