@@ -65,7 +65,7 @@ function Line({ word, count, squares, says }: LineProps) {
         to="/runs"
         search={{ health: word }}
         data-number={count}
-        className={`t-${look.tone} grid h-8 grid-cols-[14px_100px_52px_minmax(0,1fr)_auto] items-center gap-3 px-4 hover:bg-hover ${count === 0 ? 'text-text-3' : ''}`}
+        className={`t-${look.tone} grid h-8 grid-cols-[14px_92px_52px_minmax(120px,1fr)_minmax(0,auto)] items-center gap-3 px-4 hover:bg-hover ${count === 0 ? 'text-text-3' : ''}`}
       >
         <Icon name={look.icon} size={14} className={count === 0 ? '' : 'text-tone'} />
         <span className="medium">{HEALTH_WORDS[word]}</span>

@@ -21,7 +21,7 @@ export function MaintenancePanel({ health, className = '' }: { health: Health; c
   const hasLog = db.wal_bytes !== null
   return (
     <Panel title="Maintenance" className={`flex flex-col ${className}`}>
-      <ul className="grid flex-1 content-evenly py-2">
+      <ul className="grid flex-1 grid-cols-[minmax(0,1fr)] content-evenly py-2">
         <Line
           icon={maintenance.checkpoint.recommended ? 'warning' : 'info'}
           isDue={maintenance.checkpoint.recommended}

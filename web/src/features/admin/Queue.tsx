@@ -76,7 +76,7 @@ export function Queue({ rows, total, onMore, asked, onAsked }: Props) {
             <table className="w-full table-fixed" aria-label="Intervention queue">
               <colgroup>
                 <col className="w-10" />
-                <col className="w-[254px] @min-[820px]:w-[300px]" />
+                <col className="w-[284px] @min-[1020px]:w-[300px]" />
                 <col />
                 <col className="w-[84px] @max-[819px]:hidden" />
                 <col className="w-[160px] @max-[1019px]:hidden" />

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { type Health, healthQuery } from '@/api/admin'
 import { ActionRow } from '@/features/admin/ActionRow'
 import { EventPanel } from '@/features/admin/EventPanel'
@@ -60,16 +60,25 @@ function Console({ health, asked, onAsked, onMore }: Props) {
   return (
     <>
       <SystemStrip health={health} />
-      <div className="grid gap-4 wide:grid-cols-12">
-        <HealthPanel health={health} className="wide:col-span-7" />
-        <MaintenancePanel health={health} className="wide:col-span-5" />
-      </div>
+      <Pair>
+        <HealthPanel health={health} className="@min-[960px]:col-span-7" />
+        <MaintenancePanel health={health} className="@min-[960px]:col-span-5" />
+      </Pair>
       <Queue rows={rows} total={total} onMore={onMore} asked={asked} onAsked={onAsked} />
-      <div className="grid gap-4 wide:grid-cols-2">
-        <ResourcesPanel resources={health.resources} />
-        <EventPanel />
-      </div>
+      <Pair>
+        <ResourcesPanel resources={health.resources} className="@min-[960px]:col-span-6" />
+        <EventPanel className="@min-[960px]:col-span-6" />
+      </Pair>
     </>
+  )
+}
+
+/** Two panels side by side where there is room for both, whether the sidebar is wide or a rail. */
+function Pair({ children }: { children: ReactNode }) {
+  return (
+    <div className="@container">
+      <div className="grid gap-4 @min-[960px]:grid-cols-12">{children}</div>
+    </div>
   )
 }
 
@@ -79,14 +88,14 @@ function Loading() {
       <Panel>
         <Skeleton rows={1} height={34} />
       </Panel>
-      <div className="grid gap-4 wide:grid-cols-12">
-        <Panel title="Session health" className="wide:col-span-7">
+      <Pair>
+        <Panel title="Session health" className="@min-[960px]:col-span-7">
           <Skeleton rows={6} height={34} />
         </Panel>
-        <Panel title="Maintenance" className="wide:col-span-5">
+        <Panel title="Maintenance" className="@min-[960px]:col-span-5">
           <Skeleton rows={6} height={34} />
         </Panel>
-      </div>
+      </Pair>
       <Panel title="Intervention queue">
         <Skeleton rows={6} />
       </Panel>
