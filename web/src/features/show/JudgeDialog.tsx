@@ -25,7 +25,10 @@ export function JudgeDialog({ play, onClose }: { play: PlayInShow; onClose: () =
   const queries = useQueryClient()
   const passed = verdict === 'accept'
   const trial = useQuery({
-    queryKey: [...showKeys.one(play.topic), 'trial', play.name, verdict],
+    // Not below the keys of the show: once it is judged, the trial must not be asked again.
+    queryKey: ['trial', play.topic, play.name, verdict],
+    staleTime: 0,
+    gcTime: 0,
     queryFn: () => judgePlay(play.topic, play.name, { passed }, true),
     placeholderData: keepPreviousData,
     retry: false,

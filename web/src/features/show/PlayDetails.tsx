@@ -93,21 +93,21 @@ function Block({ title, file, children }: { title: string; file?: string; childr
 function Facts({ play }: { play: PlayInShow }) {
   const { meta } = play
   return (
-    <dl className="grid min-w-0 gap-3">
-      <div className="flex flex-wrap gap-x-10 gap-y-2">
+    <div className="grid min-w-0 gap-3">
+      <dl className="flex flex-wrap gap-x-10 gap-y-2">
         <Fact name="Duration">
           <Took play={play} />
         </Fact>
         <Fact name="Exit code">{meta.exit_code ?? '–'}</Fact>
         <Fact name="Attempt">{meta.attempt}</Fact>
-      </div>
-      <div className="grid gap-1">
+      </dl>
+      <dl className="grid gap-1">
         <Line name="Branch" value={meta.branch} />
         <Line name="Worktree" value={meta.worktree} cutStart />
         <Line name="Merge" value={meta.merge_sha} at={meta.merged_at} />
         <Line name="Raw status" value={meta.status} plain />
-      </div>
-    </dl>
+      </dl>
+    </div>
   )
 }
 
