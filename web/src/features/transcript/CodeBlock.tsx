@@ -7,14 +7,18 @@ type Props = { code: string; language: string }
 /** Code with its colours, which come a moment later and move nothing. */
 export function CodeBlock({ code, language }: Props) {
   const shown = plainText(code)
-  const lines = useHighlight(shown, language)
+  const isDiff = language === 'diff' || language === 'patch'
+  const lines = useHighlight(shown, isDiff ? '' : language)
   return (
     <div className="group/code relative my-2 max-w-[720px]">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls sideways must be reachable without a mouse */}
-      <pre tabIndex={0} className="code rounded-control border border-line">
+      <pre tabIndex={0} className={`code rounded-control border border-line ${isDiff ? 'px-0' : ''}`}>
         <code>
+          {isDiff ? <Diff code={shown} /> : null}
           {lines === null
-            ? shown
+            ? isDiff
+              ? null
+              : shown
             : lines.map((pieces, line) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: a line is its number
                 <span key={line}>
@@ -38,4 +42,16 @@ export function CodeBlock({ code, language }: Props) {
       </span>
     </div>
   )
+}
+
+function Diff({ code }: { code: string }) {
+  return code.split('\n').map((line, at) => {
+    const look = line.startsWith('+') ? 'code-add' : line.startsWith('-') ? 'code-del' : ''
+    return (
+      // biome-ignore lint/suspicious/noArrayIndexKey: a line is its number
+      <span key={at} className={`code-line ${look}`}>
+        {line === '' ? ' ' : line}
+      </span>
+    )
+  })
 }

@@ -84,7 +84,7 @@ function Place({ position, isTool, onLink }: { position: number; isTool: boolean
 }
 
 function BranchName({ name }: { name: string }) {
-  return <span className="mono inline-block h-4 max-w-60 cut text-text-3">{plainLine(name)}</span>
+  return <span className="mono cut block max-w-60 leading-5 text-text-3">{plainLine(name)}</span>
 }
 
 function Speech({ message, speaker, branchName, pause }: Props) {

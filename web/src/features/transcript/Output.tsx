@@ -32,7 +32,6 @@ export function Output({ id, text, isError }: Props) {
       words={isOpen ? 'Show less' : words}
       size={formatBytes(text.length)}
       isOpen={isOpen}
-      isAbove={isError}
       onClick={toggle}
     />
   )
@@ -46,13 +45,7 @@ export function Output({ id, text, isError }: Props) {
         <Coloured text={isShort || isOpen ? part : folded.join('\n')} />
       </pre>
       {isOpen && isHuge && !isWhole ? (
-        <Unfold
-          words={`Show all ${formatBytes(text.length)}`}
-          size=""
-          isOpen={false}
-          isAbove={false}
-          onClick={showWhole}
-        />
+        <Unfold words={`Show all ${formatBytes(text.length)}`} size="" isOpen={false} onClick={showWhole} />
       ) : null}
       {isError ? null : unfold}
       <span className="absolute top-1 right-1 rounded-control bg-sunken opacity-0 group-hover/output:opacity-100 focus-within:opacity-100">
@@ -62,15 +55,15 @@ export function Output({ id, text, isError }: Props) {
   )
 }
 
-type UnfoldProps = { words: string; size: string; isOpen: boolean; isAbove: boolean; onClick: () => void }
+type UnfoldProps = { words: string; size: string; isOpen: boolean; onClick: () => void }
 
-function Unfold({ words, size, isOpen, isAbove, onClick }: UnfoldProps) {
+function Unfold({ words, size, isOpen, onClick }: UnfoldProps) {
   return (
     <button
       type="button"
       aria-expanded={isOpen}
       onClick={onClick}
-      className={`flex h-7 w-full items-center justify-between border-line bg-sunken px-3 text-12 medium text-text-2 hover:text-text ${isAbove ? 'border-y' : 'border-t'}`}
+      className="flex h-7 w-full items-center justify-between border-t border-line bg-sunken px-3 text-12 medium text-text-2 hover:text-text"
     >
       {words}
       <span className="pr-7 font-normal text-text-3">{size}</span>

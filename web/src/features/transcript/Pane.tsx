@@ -55,7 +55,13 @@ export function Pane({ run, branch, history, target, isFull, onFull, onLink }: P
   const from = range === null ? 0 : log.positionAt(range.startIndex)
   const go = (positions: readonly number[], direction: 1 | -1): void => {
     const next = nextOf(positions, log.held ?? (direction === 1 ? from - 1 : from), direction)
-    if (next !== undefined) hold(next)
+    if (next === undefined) return
+    pane.current?.scrollIntoView({ block: 'nearest' })
+    hold(next)
+  }
+  const toEnd = (): void => {
+    pane.current?.scrollIntoView({ block: 'nearest' })
+    follow()
   }
   // What is found is gone to at once, without a key.
   // biome-ignore lint/correctness/useExhaustiveDependencies: only when other words are found
@@ -68,7 +74,7 @@ export function Pane({ run, branch, history, target, isFull, onFull, onLink }: P
       f: { does: isFull ? 'Back to the page' : 'Give it the whole window', act: onFull },
       n: { does: 'Next error', act: () => go(finding.errors, 1) },
       p: { does: 'Previous error', act: () => go(finding.errors, -1) },
-      End: { does: 'To the end, and follow', act: follow },
+      End: { does: 'To the end, and follow', act: toEnd },
     },
     'Transcript',
   )
@@ -180,7 +186,8 @@ function Row({ run, branch, history, position, isHidden, held, onLink }: RowProp
   if (message === undefined) return <Unread position={position} />
   if (isHidden) return null
   const standsIn = branch ?? run.branches.find((one) => message.branch_ids?.includes(one.id))
-  const before = branch === null ? undefined : history.at(position - 1)
+  const before = history.at(position - 1)
+  const isElsewhere = before === undefined || before.branch_ids?.[0] !== message.branch_ids?.[0]
   const shown = history.callOf(message) ?? position
   return (
     <MessageRow
@@ -189,10 +196,8 @@ function Row({ run, branch, history, position, isHidden, held, onLink }: RowProp
       result={message.kind === 'tool_call' ? history.resultOf(message) : undefined}
       isAwaited={run.status === 'running' && !(branch !== null && history.lastTurn > position)}
       speaker={speakerOf(message, run, standsIn)}
-      branchName={
-        branch === null && run.branches.length > 1 && standsIn !== undefined ? nameOf(standsIn) : null
-      }
-      pause={before === undefined ? null : message.created_at - before.created_at}
+      branchName={branch === null && isElsewhere && standsIn !== undefined ? nameOf(standsIn) : null}
+      pause={branch === null || before === undefined ? null : message.created_at - before.created_at}
       isTinted={held === position}
       onLink={onLink}
     />

@@ -45,12 +45,12 @@ export function ToolBlock({ call: message, result: answer, isAwaited }: Props) {
         >
           <b className="mono strong">{plainLine(call.tool)}</b>
           <span className="mono cut text-text-2">{call.gist}</span>
-          <span className="ml-auto pl-2 text-12 whitespace-nowrap text-text-3">
-            {factsOf(call, result, took).join(' · ')}
-          </span>
         </button>
         <span className="opacity-0 group-hover/row:opacity-100 focus-within:opacity-100">
           <CopyButton text={copyText(message, answer)} label="Copy call and result" />
+        </span>
+        <span className="text-12 whitespace-nowrap text-text-3">
+          {factsOf(call, result, took).join(' · ')}
         </span>
         <IconButton title={isOpen ? 'Collapse' : 'Expand'} className="size-6" onClick={toggle} tabIndex={-1}>
           <Icon name={isOpen ? 'down' : 'right'} size={12} />

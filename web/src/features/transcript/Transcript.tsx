@@ -33,6 +33,8 @@ export function Transcript({ run }: { run: RunInFull }) {
           : 'grid h-[min(760px,100dvh_-_160px)] min-h-80 overflow-hidden rounded-panel border border-line bg-surface max-wide:grid-rows-[auto_minmax(0,1fr)] wide:grid-cols-[264px_minmax(0,1fr)]'
       }
     >
+      {/* Whoever follows a link to a message comes to this box first; the message is centred in it. */}
+      {target === null ? null : <span id={`m${target.position}`} className="absolute" />}
       <BranchList run={run} chosen={branch?.id ?? null} onChoose={choose} />
       <Pane
         key={`${run.id} ${branch?.id}`}
@@ -60,7 +62,14 @@ function useAddress(run: RunInFull) {
 
   const go = useCallback(
     (search: (before: Record<string, unknown>) => Record<string, unknown>, to: string) =>
-      void navigate({ to: '.', search: search as never, hash: to, replace: true, hashScrollIntoView: false }),
+      void navigate({
+        to: '.',
+        search: search as never,
+        hash: to,
+        replace: true,
+        hashScrollIntoView: false,
+        resetScroll: false,
+      }),
     [navigate],
   )
   return {

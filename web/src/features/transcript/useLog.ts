@@ -6,6 +6,7 @@ import type { History } from '@/api/messages'
 import { estimateHeight } from './heights'
 
 const FOLLOWS_WITHIN = 40 // px from the end
+const NEAR = 4 // px
 const OVERSCAN = 10
 const AHEAD = 25 // messages beyond the drawn ones that are read as well
 const READ_EVERY = 60 // ms, while somebody drags the scroll bar through thousands
@@ -77,7 +78,14 @@ export function useLog(
 
   const onScroll = (): void => {
     const element = pane.current
-    if (element === null || held !== null) return
+    if (element === null) return
+    if (held !== null) {
+      // Not the reader, who would have let go of it: the router, which puts every scroll back where it was.
+      const index = indexOf(positions, settle(held))
+      const wanted = virtualizer.getOffsetForIndex(index, 'center')?.[0] ?? element.scrollTop
+      if (Math.abs(element.scrollTop - wanted) > NEAR) virtualizer.scrollToIndex(index, { align: 'center' })
+      return
+    }
     const isAtEnd = element.scrollHeight - element.scrollTop - element.clientHeight <= FOLLOWS_WITHIN
     if (isAtEnd && leftAt !== null) setLeftAt(null)
     if (!isAtEnd && leftAt === null) setLeftAt(history.length)
@@ -146,6 +154,9 @@ function useMeasureAgainByWidth(
       if (element.clientWidth === width) return
       width = element.clientWidth
       virtualizer.measure()
+      for (const row of virtualizer.elementsCache.values()) {
+        virtualizer.resizeItem(virtualizer.indexFromElement(row), row.getBoundingClientRect().height)
+      }
     })
     observer.observe(element)
     return () => observer.disconnect()
