@@ -8,6 +8,7 @@ from typing import Any
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Playwright, Request
 
 from lionstudio.server.app import create_app
+from lionstudio.server.guard import Door
 from lionstudio.server.serving import StudioServer, listen
 from lionstudio.settings import Settings
 
@@ -21,8 +22,9 @@ TELL_VIOLATIONS = """document.addEventListener('securitypolicyviolation', (event
 class Studio:
     """The server in a thread of its own, on a real socket. Stopped and started again it has the same address."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, door: Door | None = None) -> None:
         self._settings = settings
+        self._door = Door() if door is None else door
         self._port = 0
         self._server: StudioServer | None = None
         self._thread: threading.Thread | None = None
@@ -36,7 +38,7 @@ class Studio:
         assert self._port in {0, sock.getsockname()[1]}, "somebody else took the port"
         self._port = sock.getsockname()[1]
         ready = threading.Event()
-        self._server = StudioServer(create_app(self._settings), ready.set)
+        self._server = StudioServer(create_app(self._settings, self._door), ready.set)
         self._thread = threading.Thread(target=self._server.serve_on, args=(sock,))
         self._thread.start()
         assert ready.wait(30)

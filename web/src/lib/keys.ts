@@ -10,7 +10,7 @@ export type KeyActions = Record<string, KeyAction>
 
 export type Binding = { group: string; actions: () => KeyActions }
 
-const SEQUENCE = 1200 // ms in which the second key has to follow the first
+const SEQUENCE = 2000 // ms in which the second key has to follow the first
 
 const bindings: Binding[] = []
 const listeners = new Set<() => void>()

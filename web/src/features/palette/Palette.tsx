@@ -10,7 +10,7 @@ import { Line } from './Line'
 
 type Props = ShellActs & {
   onClose: () => void
-  /** What was typed while this was still on its way. Asked once, when it can be typed here. */
+  /** What was typed while this was still on its way, a line break for Enter. Asked for when it can be typed here. */
   takeTyped: () => string
 }
 
@@ -48,6 +48,11 @@ export default function Palette({ onClose, takeTyped, ...acts }: Props) {
       document.getElementById(`${listId}-${at}`)?.scrollIntoView({ block: 'nearest' })
   }, [at, current, listId])
 
+  const takeOver = () => {
+    const [typed = '', ...entered] = takeTyped().split('\n')
+    setText((known) => known + typed)
+    if (entered.length > 0) setWanted({ inNewTab: false })
+  }
   const move = (by: number) => setChosen(items.at((at + by) % items.length)?.id ?? null)
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.nativeEvent.isComposing) return
@@ -88,7 +93,7 @@ export default function Palette({ onClose, takeTyped, ...acts }: Props) {
               spellCheck={false}
               placeholder="Runs, shows, teams, pages, actions"
               value={text}
-              onFocus={() => setText((typed) => typed + takeTyped())}
+              onFocus={takeOver}
               onChange={(event) => {
                 setText(event.target.value)
                 setChosen(null)

@@ -88,7 +88,7 @@ export function useFound(text: string, acts: ShellActs): Found {
   return {
     groups: groups.filter((group) => group.items.length > 0),
     words,
-    isSettled: !canSearch || (isOfNow && !runs.isPending),
+    isSettled: !shows.isPending && !teams.isPending && (!canSearch || (isOfNow && !runs.isPending)),
     error: error instanceof StudioError && error.status === 422 ? null : error,
     retry: () => void Promise.all([runs.refetch(), shows.refetch(), teams.refetch()]),
   }

@@ -88,8 +88,8 @@ function useTypedAhead(isOpen: boolean): () => string {
   useEffect(() => {
     if (!isOpen) return
     const listen = (event: KeyboardEvent): void => {
-      if (event.key.length > 1 || event.ctrlKey || event.metaKey) return
-      typed.current += event.key
+      if (event.ctrlKey || event.metaKey || (event.key.length > 1 && event.key !== 'Enter')) return
+      typed.current += event.key === 'Enter' ? '\n' : event.key
       event.preventDefault()
       event.stopPropagation()
     }

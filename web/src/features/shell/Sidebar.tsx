@@ -95,7 +95,7 @@ function Place({ place, amount, isHere, isRail }: PlaceProps) {
     <Link
       {...place.link}
       title={isRail ? place.label : undefined}
-      activeProps={{}}
+      activeOptions={{ exact: true, includeSearch: true }} // or Link lights more than one
       aria-current={isHere ? 'page' : undefined}
       className={`relative flex items-center gap-2.5 rounded-control medium transition-colors duration-90 hover:bg-active ${isHere ? 'bg-active text-text' : 'text-text-2'} ${shape}`}
     >

@@ -75,6 +75,6 @@ export function useAmounts(): Partial<Record<Label, Amount>> {
   return Object.fromEntries(Object.entries(amounts).filter(([, amount]) => amount !== undefined))
 }
 
-// What the intervention queue of the admin console lists, beside what ended runs left behind.
+// The intervention queue of the admin console lists everything that is not healthy; what ended left is counted apart.
 const unhealthyIn = (healths: Readonly<Record<string, number>>): number =>
-  (healths.unresponsive ?? 0) + (healths.stale ?? 0) + (healths.orphaned ?? 0)
+  Object.entries(healths).reduce((sum, [health, count]) => (health === 'healthy' ? sum : sum + count), 0)
