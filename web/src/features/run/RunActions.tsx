@@ -16,7 +16,11 @@ import { fittingAction, whyNotEnded } from './words'
 export function RunActions({ run, onCopy }: { run: RunInFull; onCopy: () => void }) {
   const fitting = fittingAction(run)
   return (
-    <div className="ml-auto flex flex-none items-center gap-2 max-wide:-order-1">
+    <div
+      role="group"
+      aria-label="Actions"
+      className="ml-auto flex flex-none items-center gap-2 max-wide:-order-1"
+    >
       <Button onClick={onCopy} title="Copy link  C">
         <Icon name="link" size={14} />
         Copy link

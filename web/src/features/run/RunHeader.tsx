@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import type { ReactNode, Ref } from 'react'
+import type { MouseEvent, ReactNode, Ref } from 'react'
 import type { RunInFull } from '@/api/runs'
 import { countOf, formatCount } from '@/lib/numbers'
 import { plainLine } from '@/lib/plain'
@@ -21,8 +21,7 @@ type Props = {
   isEvidenceOpen: boolean
   onEvidence: (open: boolean) => void
   onCopy: () => void
-  /** Somebody went to a section by its link. */
-  onJump: () => void
+  onJump: (to: SectionId) => void
   ref: Ref<HTMLElement>
 }
 
@@ -77,24 +76,27 @@ type LinkProps = {
   id: SectionId
   isHere: boolean
   count: number | null
-  onJump: () => void
+  onJump: (to: SectionId) => void
   children: string
 }
 
 function SectionLink({ id, isHere, count, onJump, children }: LinkProps) {
+  const press = (event: MouseEvent): void => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return // a window of its own
+    event.preventDefault()
+    onJump(id)
+  }
+  // Not a link of the router: that calls every link to this page the current one.
   return (
-    <Link
-      from="/runs/$runId"
-      to="."
-      search={true}
-      hash={id}
-      onClick={onJump}
-      aria-current={isHere ? 'true' : 'false'}
+    <a
+      href={`#${id}`}
+      onClick={press}
+      aria-current={isHere ? 'true' : undefined}
       className={`relative flex h-[34px] flex-none items-center gap-1.5 px-2.5 medium whitespace-nowrap hover:text-text ${isHere ? 'text-text after:absolute after:inset-x-2.5 after:bottom-0 after:h-0.5 after:rounded-[1px] after:bg-accent' : 'text-text-2'}`}
     >
       {children}
       {count === null ? null : <span className="text-12 font-normal text-text-3">{formatCount(count)}</span>}
-    </Link>
+    </a>
   )
 }
 

@@ -70,7 +70,7 @@ export function RunView({ run }: { run: RunInFull }) {
         isEvidenceOpen={isEvidenceOpen}
         onEvidence={setEvidenceOpen}
         onCopy={copy}
-        onJump={() => setJump(jump + 1)}
+        onJump={go}
       />
       <Overview run={run} />
       <ToolErrors run={run} />

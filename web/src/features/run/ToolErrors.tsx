@@ -23,6 +23,7 @@ const LATEST = 6
 /** Which tools failed, how often and where, grouped by what they said. */
 export function ToolErrors({ run }: { run: RunInFull }) {
   const [isWhole, setWhole] = useState(false)
+  const [openAtFirst] = useState(() => run.tool_errors[0]) // what comes later opens only when asked, and moves nothing
   const range = rangeOf(run, useNow(run.started_at))
   const count = errorCount(run)
   const kinds = isWhole ? run.tool_errors : run.tool_errors.slice(0, KINDS_AT_FIRST)
@@ -43,13 +44,13 @@ export function ToolErrors({ run }: { run: RunInFull }) {
     >
       {count === 0 ? <p className="px-4 py-3 text-text-3">No tool failed in this run.</p> : null}
       <ul>
-        {kinds.map((kind, index) => (
+        {kinds.map((kind) => (
           <KindRow
             key={`${kind.tool} ${kind.first_at}`}
             run={run}
             kind={kind}
             range={range}
-            startsOpen={index === 0}
+            startsOpen={kind.tool === openAtFirst?.tool && kind.first_at === openAtFirst.first_at}
           />
         ))}
       </ul>

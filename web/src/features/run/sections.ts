@@ -15,27 +15,40 @@ export type SectionId = (typeof SECTIONS)[number]['id']
 
 const NEAR = 48 // px below the header in which a section counts as reached
 const HANDS = ['wheel', 'touchmove', 'pointerdown'] as const
+const SCROLL_KEYS = new Set(['ArrowUp', 'ArrowDown', 'PageUp', 'PageDown', 'Home', 'End', ' '])
 
 export const isSection = (id: string): id is SectionId => SECTIONS.some((section) => section.id === id)
 
-/** The section in view. One that was jumped to stays it until the reader scrolls, even if it cannot reach the top. */
+/**
+ * The section in view. One that was jumped to stays it, and stays in place while what is above it still loads, until the
+ * reader scrolls; even if it cannot reach the top.
+ */
 export function useSectionInView(below: number, jumped: { to: SectionId } | null): SectionId {
   const [inView, setInView] = useState<SectionId>('overview')
   const [left, setLeft] = useState<{ to: SectionId } | null>(null)
   useEffect(() => {
     const look = (): void => setInView(sectionAt(below))
-    const take = (): void => setLeft(jumped)
+    const take = (event: Event): void => {
+      if (!(event instanceof KeyboardEvent) || SCROLL_KEYS.has(event.key)) setLeft(jumped)
+    }
     look()
     addEventListener('scroll', look, { passive: true })
     addEventListener('resize', look)
-    for (const hand of HANDS) addEventListener(hand, take, { passive: true })
+    for (const hand of [...HANDS, 'keydown']) addEventListener(hand, take, { passive: true })
     return () => {
       removeEventListener('scroll', look)
       removeEventListener('resize', look)
-      for (const hand of HANDS) removeEventListener(hand, take)
+      for (const hand of [...HANDS, 'keydown']) removeEventListener(hand, take)
     }
   }, [below, jumped])
-  return jumped !== null && left !== jumped ? jumped.to : inView
+  const held = jumped !== null && left !== jumped ? jumped.to : null
+  useEffect(() => {
+    if (held === null) return
+    const watch = new ResizeObserver(() => document.getElementById(held)?.scrollIntoView({ block: 'start' }))
+    watch.observe(document.body)
+    return () => watch.disconnect()
+  }, [held])
+  return held ?? inView
 }
 
 function sectionAt(below: number): SectionId {

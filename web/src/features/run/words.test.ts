@@ -104,9 +104,10 @@ test('a path is cut in its folder', () => {
   expect(splitPath('a/\u202efdp.exe').name).toBe('⟨RLO⟩fdp.exe')
 })
 
-test('what a failed tool said is its error, or its output', () => {
+test('what a failed tool said is its output, then its error', () => {
   expect(failureText({ output: 'exit 1', error: true })).toBe('exit 1')
   expect(failureText({ output: null, error: 'not found' })).toBe('not found')
   expect(failureText({ output: { code: 1 }, error: true })).toBe('{\n  "code": 1\n}')
+  expect(failureText({ output: 'npm error', error: 'exit code 1' })).toBe('npm error\nexit code 1')
   expect(failureText('boom')).toBe('boom')
 })

@@ -95,12 +95,15 @@ export function splitPath(path: string): { folder: string; name: string } {
   return { folder: plain.slice(0, end), name: plain.slice(end) }
 }
 
-/** What a failed tool said: the error itself, or the output where the error is only a mark. */
+/** What a failed tool said: its output, and then the error where that is more than a mark. */
 export function failureText(content: unknown): string {
   if (typeof content !== 'object' || content === null) return textOf(content)
-  const error = 'error' in content ? content.error : undefined
-  const output = 'output' in content ? content.output : undefined
-  return textOf(error === true || error === undefined ? output : error)
+  const output = 'output' in content ? content.output : null
+  const error = 'error' in content && content.error !== true ? content.error : null
+  return [output, error]
+    .filter((part) => part !== null && part !== undefined && part !== '')
+    .map(textOf)
+    .join('\n')
 }
 
 const textOf = (value: unknown): string =>
