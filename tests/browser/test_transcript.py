@@ -123,10 +123,6 @@ def reach(log: Locator, position: int) -> Locator:
     return found
 
 
-def scroll_top(log: Locator) -> float:
-    return float(log.evaluate("element => element.scrollTop"))
-
-
 def test_a_transcript_opens_at_its_end_with_numbers_times_and_speakers(page: Page, world: World) -> None:
     log = open_run(page, world, "Everything")
     expect(row(log, 16)).to_be_visible()
