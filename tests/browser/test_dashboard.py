@@ -104,7 +104,7 @@ def test_a_click_on_a_number_opens_its_list(page: Page) -> None:
     open_dashboard(page)
     card(page, "Attention").get_by_role("link", name="over 60m").click()
     expect(page).to_have_url(re.compile(r"/attention\?signal=slow$"))
-    expect(page.get_by_role("heading", name="Attention")).to_be_visible()
+    expect(page.get_by_role("heading", name="Attention", level=1)).to_be_visible()
     page.go_back()
     card(page, "Active executions").click(position={"x": 200, "y": 200})  # the card itself, beside its links
     expect(page).to_have_url(re.compile(r"/executions$"))
@@ -232,7 +232,10 @@ def test_what_needs_attention_says_why_and_leads_to_the_thing(page: Page, world:
 
 
 @pytest.mark.parametrize("address", ["/", "/attention"])
-def test_a_dead_run_is_ended_from_where_it_is_listed(own_page: Page, address: str) -> None:
+def test_a_dead_run_is_ended_from_where_it_is_listed(
+    own_page: Page, address: str, expected_problems: list[str]
+) -> None:
+    expected_problems.append("409")  # the dialog asks what would be refused, also in the moment when it is done
     own_page.goto(address)
     dead = stats(own_page)["attention"]["by_signal"]["stale"]
     own_page.get_by_role("button", name="Transition… Rewrite the importer").click()
@@ -247,7 +250,7 @@ def test_a_dead_run_is_ended_from_where_it_is_listed(own_page: Page, address: st
 def test_a_state_opens_its_evidence(page: Page) -> None:
     open_dashboard(page)
     rows = page.get_by_role("list", name="Needs attention").get_by_role("listitem")
-    rows.filter(has_text="Rewrite the importer").get_by_role("button").click()
+    rows.filter(has_text="Rewrite the importer").get_by_role("button", name="process gone").click()
     expect(page.get_by_role("dialog", name="Evidence")).to_contain_text("run.health.process_dead")
 
 
@@ -395,3 +398,51 @@ def test_how_long_a_run_runs_ticks(page: Page) -> None:
     assert before is not None
     page.clock.run_for(3 * MINUTE * 1000)
     expect(active).to_contain_text(re.compile(rf"architect · ({int(before[1]) + 3}|{int(before[1]) + 4})m"))
+
+
+@pytest.mark.parametrize(
+    ("address", "says"),
+    [
+        ("/attention", "Nothing needs a look."),
+        ("/attention?signal=stale", "Nothing is stale."),
+        ("/executions", "Nothing is running."),
+        ("/request-changes", "No gate asked for changes in the last 24 hours."),
+        ("/plays?status=running,redoing", "No play is so now."),
+    ],
+)
+def test_an_empty_list_says_what_is_not_there(empty_page: Page, address: str, says: str) -> None:
+    empty_page.goto(address)
+    expect(empty_page.get_by_text(says, exact=True)).to_be_visible()
+
+
+def test_a_long_list_is_loaded_page_by_page_until_it_is_as_long_as_its_number(empty_page: Page) -> None:
+    for number in range(205):
+        empty_page.request.post("/api/sessions", data={"id": f"run-{number}", "name": f"run {number}"})
+        empty_page.request.post(f"/api/sessions/run-{number}/finish", data={"exit_code": 1})
+    open_dashboard(empty_page)
+    link = card(empty_page, "Attention").get_by_role("link", name=re.compile("^failed or timed out"))
+    expect(link).to_have_attribute("data-number", "205")
+    link.click()
+    rows = empty_page.get_by_role("table", name="Attention").locator("tbody tr")
+    expect(rows).to_have_count(100)
+    assert count_rows(empty_page) == 205
+
+
+def test_a_list_that_cannot_be_loaded_says_why(own_page: Page, expected_problems: list[str]) -> None:
+    expected_problems.append("503")
+    told = {"code": "db.busy", "message": "The database is busy.", "hint": None, "refusals": []}
+    own_page.route("**/api/attention*", lambda route: route.fulfill(status=503, json=told))
+    own_page.goto("/attention")
+    expect(own_page.get_by_role("alert")).to_contain_text("The database is busy.")
+    own_page.unroute("**/api/attention*")
+    own_page.get_by_role("button", name="Try again").click()
+    expect(own_page.get_by_role("table", name="Attention")).to_be_visible()
+
+
+def test_rows_of_a_list_are_walked_by_keyboard(page: Page, world: World) -> None:
+    page.goto("/attention?signal=zombie")
+    expect(page.get_by_role("table", name="Attention")).to_be_visible()
+    page.keyboard.press("j")
+    expect(page.get_by_role("link", name="Leave files behind", exact=True)).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(f"/runs/{world.runs['Leave files behind']}$"))

@@ -31,7 +31,10 @@ const COLUMNS: readonly Column<Execution>[] = [
     width: '180px',
     draw: (one) => (
       <span className="text-text-2">
-        {countOf(one.sessions, 'run')} · {countOf(one.plays, 'play')}
+        {[
+          ...(one.sessions > 0 ? [countOf(one.sessions, 'run')] : []),
+          ...(one.plays > 0 ? [countOf(one.plays, 'play')] : []),
+        ].join(' · ')}
       </span>
     ),
   },
