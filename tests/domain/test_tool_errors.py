@@ -23,6 +23,14 @@ def test_failures_of_one_tool_with_the_same_first_line_are_one_group() -> None:
     ]
 
 
+def test_tracebacks_are_told_apart_by_their_last_line() -> None:
+    begins = 'Traceback (most recent call last):\n  File "a.py", line 1\n'
+    groups = group_tool_errors(
+        [failure("a", "bash", begins + "KeyError: 'x'\n"), failure("b", "bash", begins + "ValueError: 7")]
+    )
+    assert [group.sentence for group in groups] == ["KeyError: 'x'", "ValueError: 7"]
+
+
 def test_ids_and_numbers_make_no_difference_and_the_last_sentence_is_shown() -> None:
     (group,) = group_tool_errors(
         [failure("a", "bash", "pid 12 died after 3.5s"), failure("b", "bash", "pid 4711 died after 120s")]

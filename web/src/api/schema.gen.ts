@@ -3383,7 +3383,7 @@ export interface components {
             latest: components["schemas"]["ToolFailure"][];
             /**
              * Sentence
-             * @description the first line of what it said the last time
+             * @description the line of what it said the last time that tells most
              */
             sentence: string;
             /** Times */

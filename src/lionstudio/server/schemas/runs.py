@@ -142,7 +142,7 @@ class ToolErrorsOut(BaseModel):
     """Times that one tool failed in the same way; ids and numbers make no difference."""
 
     tool: str | None
-    sentence: str = Field(description="the first line of what it said the last time")
+    sentence: str = Field(description="the line of what it said the last time that tells most")
     times: int
     first_at: float
     last_at: float
