@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from lionstudio.domain.health import MINUTE
 from tests.browser.axe import expect_accessible_in_both_themes
@@ -306,10 +306,15 @@ def test_a_row_that_is_pointed_at_stays_where_it_is(own_page: Page, own_world: W
 
 
 def test_loading_shows_each_part_as_large_as_it_will_be(own_page: Page) -> None:
-    own_page.route("**/api/stats", lambda route: own_page.wait_for_timeout(400) or route.continue_())
+    held: list[Route] = []
+    own_page.route("**/api/stats", lambda route: held.append(route))
     own_page.goto("/")
     own_page.evaluate(SHIFTS)
     expect(own_page.get_by_role("status", name="Loading").first).to_be_visible()
+    expect(own_page.get_by_role("heading", name="Needs attention")).to_be_visible()
+    for route in held:
+        route.continue_()
+    own_page.unroute("**/api/stats")
     expect(card(own_page, "Attention")).to_be_visible()
     expect(own_page.get_by_role("list", name="Needs attention")).to_be_visible()
     assert own_page.evaluate("window.shifts") == []
@@ -363,8 +368,10 @@ def test_a_command_is_copied(browser: Any, empty_studio: Studio) -> None:
 @pytest.mark.parametrize("look", [{"viewport": {"width": 800, "height": 900}}])
 def test_in_a_narrow_window_cards_stand_two_by_two(page: Page) -> None:
     open_dashboard(page)
-    boxes = [card(page, name).bounding_box() for name in ("Attention", "Active executions", "Outcomes 24h")]
-    first, second, third = (box or {} for box in boxes)
+    first, second, third = (
+        card(page, name).bounding_box() for name in ("Attention", "Active executions", "Outcomes 24h")
+    )
+    assert first is not None and second is not None and third is not None
     assert first["y"] == second["y"]
     assert third["y"] > first["y"]
     assert third["x"] == first["x"]
@@ -430,7 +437,7 @@ def test_a_long_list_is_loaded_page_by_page_until_it_is_as_long_as_its_number(em
 
 def test_a_list_that_cannot_be_loaded_says_why(own_page: Page, expected_problems: list[str]) -> None:
     expected_problems.append("503")
-    told = {"code": "db.busy", "message": "The database is busy.", "hint": None, "refusals": []}
+    told: dict[str, Any] = {"code": "db.busy", "message": "The database is busy.", "hint": None, "refusals": []}
     own_page.route("**/api/attention*", lambda route: route.fulfill(status=503, json=told))
     own_page.goto("/attention")
     expect(own_page.get_by_role("alert")).to_contain_text("The database is busy.")
