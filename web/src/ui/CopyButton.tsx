@@ -15,10 +15,15 @@ export function useCopy(): [copied: boolean, copy: (text: string) => void] {
   return [copied, (text) => void navigator.clipboard.writeText(text).then(() => setCopied(true))]
 }
 
-export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
+/** A text that takes long to write is given as a function, and written when it is asked for. */
+export function CopyButton({ text, label = 'Copy' }: { text: string | (() => string); label?: string }) {
   const [copied, copy] = useCopy()
   return (
-    <IconButton title={copied ? 'Copied' : label} className="size-6" onClick={() => copy(text)}>
+    <IconButton
+      title={copied ? 'Copied' : label}
+      className="size-6"
+      onClick={() => copy(typeof text === 'string' ? text : text())}
+    >
       <Icon name={copied ? 'check' : 'copy'} size={12} />
     </IconButton>
   )

@@ -15,9 +15,9 @@ import { TeamMessages } from './TeamMessages'
 import { ToolErrors } from './ToolErrors'
 import './run.css'
 
-const Transcript = lazy(async () => ({
-  default: (await import('@/features/transcript/Transcript')).Transcript,
-}))
+// Asked for at once, and not when the run is there: what it said is what most people come for.
+const transcript = import('@/features/transcript/Transcript')
+const Transcript = lazy(async () => ({ default: (await transcript).Transcript }))
 const TransitionDialog = lazy(async () => ({
   default: (await import('@/features/admin/TransitionDialog')).TransitionDialog,
 }))

@@ -100,7 +100,7 @@ function Speech({ message, speaker, branchName, pause }: Props) {
         {branchName === null ? null : <BranchName name={branchName} />}
         <span className="ml-auto flex items-center gap-1">
           <span className="opacity-0 group-hover/row:opacity-100 focus-within:opacity-100">
-            <CopyButton text={copyText(message)} label="Copy message" />
+            <CopyButton text={() => copyText(message)} label="Copy message" />
           </span>
           <time
             className="text-12 text-text-3"

@@ -49,7 +49,7 @@ export function Output({ id, text, isError }: Props) {
       ) : null}
       {isError ? null : unfold}
       <span className="absolute top-1 right-1 rounded-control bg-sunken opacity-0 group-hover/output:opacity-100 focus-within:opacity-100">
-        <CopyButton text={stripAnsi(text)} label="Copy output" />
+        <CopyButton text={() => stripAnsi(text)} label="Copy output" />
       </span>
     </div>
   )

@@ -123,7 +123,7 @@ export function Pane({ run, branch, history, target, isFull, onFull, onLink }: P
                 key={item.key}
                 ref={log.virtualizer.measureElement}
                 data-index={item.index}
-                className="absolute top-0 left-0 w-full"
+                className="absolute top-0 left-0 w-full [contain:layout_style]"
                 style={{ transform: `translateY(${item.start}px)` }}
               >
                 <Row

@@ -1,4 +1,4 @@
-import type { KeyboardEvent } from 'react'
+import { type KeyboardEvent, memo } from 'react'
 import type { MessageShare } from '@/api/messages'
 import { formatCount } from '@/lib/numbers'
 import { plainLine } from '@/lib/plain'
@@ -55,7 +55,7 @@ export function PaneBar(props: Props) {
   )
 }
 
-function Shares({ finding }: { finding: Finding }) {
+const Shares = memo(function Shares({ finding }: { finding: Finding }) {
   const failures = finding.errors.length > 0 ? ` ${formatCount(finding.errors.length)}` : ''
   return (
     <Segmented
@@ -66,7 +66,7 @@ function Shares({ finding }: { finding: Finding }) {
       onChange={(word) => finding.setShare(word === 'all' ? null : word)}
     />
   )
-}
+})
 
 function Find({ finding, match, onMatch, onLeave }: Props) {
   const { words, matches, areAllMatches, found } = finding

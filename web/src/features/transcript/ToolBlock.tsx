@@ -47,7 +47,7 @@ export function ToolBlock({ call: message, result: answer, isAwaited }: Props) {
           <span className="mono cut text-text-2">{call.gist}</span>
         </button>
         <span className="opacity-0 group-hover/row:opacity-100 focus-within:opacity-100">
-          <CopyButton text={copyText(message, answer)} label="Copy call and result" />
+          <CopyButton text={() => copyText(message, answer)} label="Copy call and result" />
         </span>
         <span className="text-12 whitespace-nowrap text-text-3">
           {factsOf(call, result, took).join(' · ')}

@@ -1,7 +1,7 @@
 // Finding in a transcript: the server knows all of it, the page only what is read.
 
 import { useQuery } from '@tanstack/react-query'
-import { useDeferredValue, useEffect, useState } from 'react'
+import { useDeferredValue, useEffect, useMemo, useState } from 'react'
 import { type MessageShare, positionsQuery } from '@/api/messages'
 import type { RunInFull } from '@/api/runs'
 
@@ -55,18 +55,26 @@ export function useFinding(run: RunInFull, branchId: string | null, length: numb
   })
   const failed = errors.data?.positions ?? NONE
   const asked = part.data?.positions ?? NONE
-  return {
-    share,
-    setShare,
-    words,
-    setWords,
-    positions: share === null ? null : share === 'errors' ? failed : asked,
-    errors: failed,
-    matches: search === '' ? NONE : (matching.data?.positions ?? NONE),
-    areAllMatches: matching.data?.is_all ?? true,
-    found: matching.isPlaceholderData || matching.isPending ? '' : search,
-    error: errors.error ?? part.error ?? matching.error,
-  }
+  const positions = share === null ? null : share === 'errors' ? failed : asked
+  const matches = search === '' ? NONE : (matching.data?.positions ?? NONE)
+  const areAllMatches = matching.data?.is_all ?? true
+  const found = matching.isPlaceholderData || matching.isPending ? '' : search
+  const error = errors.error ?? part.error ?? matching.error
+  return useMemo(
+    () => ({
+      share,
+      setShare,
+      words,
+      setWords,
+      positions,
+      errors: failed,
+      matches,
+      areAllMatches,
+      found,
+      error,
+    }),
+    [share, words, positions, failed, matches, areAllMatches, found, error],
+  )
 }
 
 /** The next of some positions, round and round. */

@@ -7,7 +7,7 @@ import { estimateHeight } from './heights'
 
 const FOLLOWS_WITHIN = 40 // px from the end
 const NEAR = 4 // px
-const OVERSCAN = 10
+const OVERSCAN = 5
 const AHEAD = 25 // messages beyond the drawn ones that are read as well
 const READ_EVERY = 60 // ms, while somebody drags the scroll bar through thousands
 const ROOM_BELOW = 56 // px, so that the button for new messages hides nothing
