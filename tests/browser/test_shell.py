@@ -140,6 +140,7 @@ class TestPalette:
         page.keyboard.type("pay")
         options = page.get_by_role("option")
         expect(page.get_by_role("group", name="Runs").locator("mark").first).to_have_text("pay")
+        expect(page.get_by_role("status").filter(has_text=re.compile(r"^6 found$"))).to_be_attached()
         expect(options.first).to_have_attribute("aria-selected", "true")
         page.keyboard.press("ArrowDown")
         expect(options.nth(1)).to_have_attribute("aria-selected", "true")
