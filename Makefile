@@ -7,7 +7,7 @@ READY := .venv/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup web run test check bench generate format clean chromium
+.PHONY: help setup web dev run test check bench generate format clean chromium
 
 help:            ## what there is to type
 	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: .*##/\t/' | expand -t 12
@@ -26,6 +26,9 @@ setup: $(READY)  ## the virtual environment .venv, with `li` in it
 
 web: $(READY)    ## the pages of the studio, built again when their sources changed
 	@$(BIN)/python hatch_build.py
+
+dev: $(READY)    ## the pages as you edit them, of a studio that runs already (STUDIO=http://… names another one)
+	@$(NPM) exec -- vite
 
 run: web         ## the studio, at http://127.0.0.1:8765 or the next free port
 	@$(BIN)/li studio

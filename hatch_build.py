@@ -41,7 +41,7 @@ def build_pages(pages: Path = PAGES) -> bool:
     stamp = pages / STAMP
     if stamp.is_file() and stamp.read_text().strip() == sources:
         return False
-    run_npm("run", "build", "--", "--outDir", str(pages), "--emptyOutDir", "--logLevel", "warn")
+    run_npm("run", "--silent", "build", "--", "--outDir", str(pages), "--emptyOutDir", "--logLevel", "warn")
     stamp.write_text(f"{sources}\n")  # last, so that a build that failed is none
     return True
 

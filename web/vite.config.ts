@@ -43,6 +43,7 @@ export default defineConfig({
     rolldownOptions: { checks: { bundlerTimings: false } },
   },
   worker: { format: 'es' }, // it loads a grammar when it meets one
-  server: { proxy: { '/api': studio, '/login': studio } },
+  // Without changing the host: the studio compares it with the origin of the page.
+  server: { proxy: { '/api': { target: studio }, '/login': { target: studio } } },
   test: { environment: 'jsdom', setupFiles: './src/test/setup.ts', css: false },
 })
