@@ -30,12 +30,12 @@ export function Chain({ words, state, look: own, raw, size = 'list', quietSince 
   )
   const large = size === 'page'
   const shape = large ? 'h-[26px] gap-[7px] text-13' : 'h-5 gap-[5px] text-12'
-  const fill = look.quiet
-    ? 'text-text-2'
-    : `bg-tone-soft text-tone-fg ${large ? 'pr-[11px] pl-2' : 'pr-2 pl-[5px]'}`
+  // Without a fill it has the same edges, so that icons stand below each other and a new state moves nothing.
+  const edges = large ? 'pr-[11px] pl-2' : 'pr-2 pl-[5px]'
+  const fill = look.quiet ? 'text-text-2' : 'bg-tone-soft text-tone-fg'
   return (
     <span
-      className={`t-${look.tone} inline-flex max-w-full min-w-0 items-center rounded-full whitespace-nowrap ${shape} ${fill}`}
+      className={`t-${look.tone} inline-flex max-w-full min-w-0 items-center rounded-full whitespace-nowrap ${shape} ${edges} ${fill}`}
       title={raw === undefined ? undefined : `status ${raw ?? 'legacy'}`}
     >
       <Icon

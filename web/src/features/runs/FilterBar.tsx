@@ -36,54 +36,56 @@ export function FilterBar({ search, news, onChange, onTake }: Props) {
   }
   const { sort } = search
   return (
-    <div className="flex min-h-8 flex-wrap items-center gap-2">
-      <WordsField
-        ref={words}
-        value={search.search ?? ''}
-        onChange={(text) => onChange(withFilter(search, 'search', text || undefined), true)}
-      />
-      {shown.map((field) => (
-        <FilterToken
-          // A name is typed; it begins anew when Back brings another one.
-          key={`${field} ${search[field] ?? ''}`}
-          field={field}
-          value={search[field]}
-          isNew={search[field] === undefined}
-          onChange={(value) => set(field, value)}
-          onRemove={() => set(field, undefined)}
+    <div className="flex min-h-8 items-start gap-2">
+      <div className="flex min-w-0 flex-1 flex-wrap items-center gap-2">
+        <WordsField
+          ref={words}
+          value={search.search ?? ''}
+          onChange={(text) => onChange(withFilter(search, 'search', text || undefined), true)}
         />
-      ))}
-      <Menu
-        align="start"
-        trigger={
-          <button
-            type="button"
-            className="inline-flex h-6 items-center gap-1 rounded-control border border-dashed border-line-control px-2 text-12 medium text-text-2 hover:bg-active hover:text-text"
-          >
-            <Icon name="plus" size={12} />
-            Filter
-          </button>
-        }
-      >
-        {FIELDS.filter((field) => !shown.includes(field) && !isTab(field)).map((field) => (
-          <MenuItem key={field} onSelect={() => setAdded([...added, field])}>
-            {FIELD_LABELS[field]}
-          </MenuItem>
+        {shown.map((field) => (
+          <FilterToken
+            // A name is typed; it begins anew when Back brings another one.
+            key={`${field} ${search[field] ?? ''}`}
+            field={field}
+            value={search[field]}
+            isNew={search[field] === undefined}
+            onChange={(value) => set(field, value)}
+            onRemove={() => set(field, undefined)}
+          />
         ))}
-      </Menu>
-      {isFiltered(search) || added.length > 0 ? (
-        <Button
-          look="ghost"
-          size="small"
-          onClick={() => {
-            setAdded([])
-            onChange(sort === undefined ? {} : { sort })
-          }}
+        <Menu
+          align="start"
+          trigger={
+            <button
+              type="button"
+              className="inline-flex h-6 items-center gap-1 rounded-control border border-dashed border-line-control px-2 text-12 medium text-text-2 hover:bg-active hover:text-text"
+            >
+              <Icon name="plus" size={12} />
+              Filter
+            </button>
+          }
         >
-          Clear
-        </Button>
-      ) : null}
-      <div className="ml-auto flex items-center gap-1">
+          {FIELDS.filter((field) => !shown.includes(field) && !isTab(field)).map((field) => (
+            <MenuItem key={field} onSelect={() => setAdded([...added, field])}>
+              {FIELD_LABELS[field]}
+            </MenuItem>
+          ))}
+        </Menu>
+        {isFiltered(search) || added.length > 0 ? (
+          <Button
+            look="ghost"
+            size="small"
+            onClick={() => {
+              setAdded([])
+              onChange(sort === undefined ? {} : { sort })
+            }}
+          >
+            Clear
+          </Button>
+        ) : null}
+      </div>
+      <div className="flex h-7 flex-none items-center gap-1">
         <Menu
           trigger={
             <button

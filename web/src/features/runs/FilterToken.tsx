@@ -50,7 +50,7 @@ function ChosenWord({ label, words, value, isNew, onChange }: WordProps & { word
         ref={select}
         value={value}
         onChange={(event) => onChange(event.target.value)}
-        className="h-full cursor-pointer appearance-none rounded-control bg-transparent pr-5 pl-1.5 medium text-text"
+        className="h-full cursor-pointer appearance-none [field-sizing:content] rounded-control bg-transparent pr-5 pl-1.5 medium text-text"
       >
         {value === '' ? <option value="">choose</option> : null}
         {typeof value === 'number' ? <option value={value}>{formatWhole(value)}</option> : null}

@@ -6,7 +6,7 @@ import { Button } from '@/ui/Button'
 import { Command, EmptyState, Skeleton } from '@/ui/states'
 import { toldFilters } from './search'
 
-const EXAMPLE = `curl -sS ${location.origin}/api/sessions --json '{"id": "first", "name": "my first run"}'`
+const EXAMPLE = `curl -sS ${location.origin}/api/sessions --json '{"name": "first"}'`
 
 /** An empty list: what is not there, why, and the next step. */
 export function NoRuns({ search, onClear }: { search: RunSearch; onClear: () => void }) {

@@ -36,7 +36,7 @@ export const RunRow = memo(function RunRow({ table, row, index, top, isCursor, m
       data-run={run.id}
       data-cursor={isCursor || undefined}
       data-left={hasLeft || undefined}
-      className={`absolute inset-x-0 grid grid-cols-(--columns) items-center gap-x-4 rounded-none! border-b border-line px-4 outline-none ${back} ${bar} ${hasLeft ? 'text-text-3 grayscale' : ''}`}
+      className={`absolute inset-x-0 grid grid-cols-(--columns) items-center gap-x-3 wide:gap-x-4 rounded-none! border-b border-line px-3 wide:px-4 outline-none ${back} ${bar} ${hasLeft ? 'text-text-3 grayscale' : ''}`}
       style={{ height: ROW, transform: `translateY(${top}px)` }}
       onClick={onPoint}
     >

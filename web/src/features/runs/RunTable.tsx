@@ -1,6 +1,14 @@
 import { useTable } from '@tanstack/react-table'
 import { useWindowVirtualizer, type Virtualizer } from '@tanstack/react-virtual'
-import { type CSSProperties, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import {
+  type CSSProperties,
+  type RefObject,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react'
 import type { Run } from '@/api/runs'
 import { Checkbox } from '@/ui/Checkbox'
 import { columns, features, type RunRowView } from './columns'
@@ -27,9 +35,7 @@ type Props = {
 /** Runs, one to a row. Only what can be seen is drawn, so that tens of thousands stay smooth. */
 export function RunTable({ runs, left, shown, isWide, selection, cursor, onSeen, onNear }: Props) {
   const body = useRef<HTMLDivElement>(null)
-  const [top, setTop] = useState(0)
-  // Each time, because whatever is above may have grown by a line.
-  useLayoutEffect(() => setTop((body.current?.getBoundingClientRect().top ?? 0) + scrollY))
+  const top = useTop(body)
   const virtual = useWindowVirtualizer({
     count: runs.length,
     estimateSize: () => ROW,
@@ -76,7 +82,7 @@ export function RunTable({ runs, left, shown, isWide, selection, cursor, onSeen,
         <div
           role="row"
           aria-rowindex={1}
-          className="grid h-8 grid-cols-(--columns) items-center gap-x-4 rounded-t-[7px] border-b border-line bg-sunken px-4 text-12 medium text-text-3"
+          className="grid h-8 grid-cols-(--columns) items-center gap-x-3 wide:gap-x-4 rounded-t-[7px] border-b border-line bg-sunken px-3 wide:px-4 text-12 medium text-text-3"
         >
           {table.getHeaderGroups().map((group) =>
             group.headers.map((header) => (
@@ -117,6 +123,20 @@ export function RunTable({ runs, left, shown, isWide, selection, cursor, onSeen,
       </div>
     </div>
   )
+}
+
+/** How far down the page something begins. What is above may grow by a line; to ask at each scroll would take long. */
+function useTop(element: RefObject<HTMLElement | null>): number {
+  const [top, setTop] = useState(0)
+  useLayoutEffect(() => {
+    const measure = (): void => setTop((element.current?.getBoundingClientRect().top ?? 0) + scrollY)
+    measure()
+    const page = element.current?.closest('main')
+    const observer = new ResizeObserver(measure)
+    if (page) observer.observe(page)
+    return () => observer.disconnect()
+  }, [element])
+  return top
 }
 
 /** The cursor is kept in sight, below what sticks to the top. */

@@ -8,7 +8,7 @@ import { STATUS_WORDS, VIEW_WORDS } from '@/vocabulary/looks'
 
 type Tab = { label: string; search: RunSearch }
 
-const VIEWS = ['needs_review', 'failed_24h', 'slow', 'over_60m', 'ended_24h', 'legacy'] as const
+const VIEWS = ['waiting', 'needs_review', 'failed_24h', 'slow', 'over_60m', 'ended_24h', 'legacy'] as const
 export const TABS: readonly Tab[] = [
   { label: 'All', search: {} },
   { label: STATUS_WORDS.running, search: { status: 'running' } },
@@ -26,6 +26,7 @@ export function useTabCounts(): (number | undefined)[] {
   return [
     runs,
     stats?.running,
+    stats?.waiting,
     stats?.needs_review,
     stats?.failed_24h,
     stats?.slow,
@@ -46,7 +47,7 @@ export function ViewTabs({ search }: { search: RunSearch }) {
   const counts = useTabCounts()
   const current = tabOf(search)
   return (
-    <nav aria-label="Views" className="flex gap-x-6 overflow-x-auto border-b border-line">
+    <nav aria-label="Lists of runs" className="flex flex-wrap gap-x-4 border-b border-line wide:gap-x-6">
       {TABS.map((tab, place) => (
         <Link
           key={tab.label}
@@ -59,7 +60,7 @@ export function ViewTabs({ search }: { search: RunSearch }) {
         >
           {tab.label}
           {/* Its place is kept before its number is known. */}
-          <span className="min-w-2 text-12 font-normal text-text-3">
+          <span className="min-w-[2ch] text-12 font-normal text-text-3">
             {counts[place] === undefined ? '' : formatCount(counts[place])}
           </span>
         </Link>

@@ -98,7 +98,7 @@ export const columns = column.columns([
   column.display({
     id: 'updated',
     header: 'Updated',
-    meta: { width: '92px', right: true },
+    meta: { width: '92px', narrow: '84px', right: true },
     cell: ({ row: { original } }) => <UpdatedCell run={original.run} />,
   }),
 ])
