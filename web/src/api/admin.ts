@@ -22,6 +22,10 @@ const LOOK_AGAIN = 1500 // ms, while the very first look at the disk goes on
 
 export const adminKeys = { all: ['admin'] as const }
 
+// The plan of an act that cannot be undone is made when it is asked for, and stands until it is done: it must not
+// change under the eyes of who reads it, nor be made again for runs that the act itself took away.
+const PLANNED = { staleTime: 0, gcTime: 0 } as const
+
 export const healthQuery = (rows: number) =>
   queryOptions({
     queryKey: [...adminKeys.all, 'health', rows],
@@ -85,6 +89,7 @@ export const transition = (order: TransitionOrder, dryRun = false, signal?: Abor
 export const transitionPlanQuery = (order: TransitionOrder) => {
   const { note, ...rest } = order
   return queryOptions({
+    staleTime: 0, // time alone can change it, and nobody tells of that
     // What a note says changes nothing about the plan, so typing one asks for no other.
     queryKey: [...adminKeys.all, 'transition', rest, order.force && Boolean(note)],
     queryFn: ({ signal }) =>
@@ -97,7 +102,8 @@ export const cleanUp = (body: Schema['CleanupIn']) => answerOf(POST('/api/admin/
 
 export const cleanupPlanQuery = (ids: readonly string[]) =>
   queryOptions({
-    queryKey: [...adminKeys.all, 'cleanup', ids],
+    ...PLANNED,
+    queryKey: ['plan', 'cleanup', ids],
     queryFn: () => planFor(ids, (some) => cleanUp({ session_ids: some, dry_run: true })),
   })
 
@@ -105,7 +111,8 @@ export const repair = (body: Schema['RepairIn']) => answerOf(POST('/api/admin/re
 
 export const repairPlanQuery = (ids: readonly string[]) =>
   queryOptions({
-    queryKey: [...adminKeys.all, 'repair', ids],
+    ...PLANNED,
+    queryKey: ['plan', 'repair', ids],
     queryFn: () => planFor(ids, (some) => repair({ session_ids: some, dry_run: true })),
   })
 
@@ -113,14 +120,16 @@ export const prune = (body: Schema['PruneIn']) => answerOf(POST('/api/admin/prun
 
 export const prunePlanQuery = (ids: readonly string[]) =>
   queryOptions({
-    queryKey: [...adminKeys.all, 'prune', ids],
+    ...PLANNED,
+    queryKey: ['plan', 'prune', ids],
     queryFn: () => planFor(ids, (some) => prune({ session_ids: some, dry_run: true })),
     placeholderData: keepPreviousData,
   })
 
 export const agePrunePlanQuery = (keep: { keep_days: number; keep_n: number }) =>
   queryOptions({
-    queryKey: [...adminKeys.all, 'prune by age', keep],
+    ...PLANNED,
+    queryKey: ['plan', 'prune by age', keep],
     queryFn: () => prune({ ...keep, dry_run: true }),
     placeholderData: keepPreviousData,
   })
@@ -137,7 +146,8 @@ export const archiveLegacy = (body: Schema['LegacyIn'] = { dry_run: false }) =>
   answerOf(POST('/api/admin/legacy/archive', { body }))
 
 export const archivePlanQuery = queryOptions({
-  queryKey: [...adminKeys.all, 'legacy', 'archive'],
+  ...PLANNED,
+  queryKey: ['plan', 'archive'],
   queryFn: () => archiveLegacy({ dry_run: true }),
 })
 

@@ -37,10 +37,18 @@ export function useHeld<Row extends { id: string }>(rows: readonly Row[]) {
 
 /** A list that changes its places only when asked to: new rows wait, and those that left stay until then. */
 export function useSteady<Row extends { id: string }>(rows: readonly Row[]) {
-  const [held, setHeld] = useState<readonly Row[]>([])
+  const [held, setHeld] = useState<readonly Row[] | null>(null)
+  const [forgotten, setForgotten] = useState<ReadonlySet<string>>(new Set())
   const now = new Set(rows.map((row) => row.id))
   // Nothing is left of what was shown, so nobody can be looking at a row of it.
-  if (held !== rows && !held.some((row) => now.has(row.id)) && (rows.length > 0 || held.length > 0))
-    setHeld(rows)
-  return { ...arrange(rows, held), refresh: () => setHeld(rows) }
+  const isFree = held === null || !held.some((row) => now.has(row.id))
+  if (isFree && held !== rows && (held === null || rows.length > 0 || held.length > 0)) setHeld(rows)
+  const { shown, waiting } = arrange(rows, isFree ? rows : held)
+  return {
+    shown: shown.filter(({ row, isGone }) => !isGone || !forgotten.has(row.id)),
+    waiting,
+    refresh: () => setHeld(null),
+    /** These leave because of what was just done to them, so that nobody is surprised when they do. */
+    forget: (ids: readonly string[]) => setForgotten(new Set([...forgotten, ...ids])),
+  }
 }

@@ -12,10 +12,17 @@ const SHOWN = 20
 
 /** `says` is what its state says, where nothing else is; `more` stands below the name: files, steps. */
 export type Allowed = { id: string; says?: ReactNode; title?: string; more?: ReactNode }
-type Props = { title: string; refusals: readonly Refusal[]; allowed: readonly Allowed[]; aside?: ReactNode }
+type Props = {
+  title: string
+  refusals: readonly Refusal[]
+  allowed: readonly Allowed[]
+  aside?: ReactNode
+  /** It happens just now: nobody asks again for runs that may be gone. */
+  isActing?: boolean
+}
 
 /** Each run that an act names: those that are refused first, with why, then those to which it would happen. */
-export function AffectedRuns({ title, refusals, allowed, aside }: Props) {
+export function AffectedRuns({ title, refusals, allowed, aside, isActing = false }: Props) {
   const [isWhole, setWhole] = useState(false)
   const limit = isWhole ? Number.POSITIVE_INFINITY : SHOWN
   const some = allowed.slice(0, Math.max(0, limit - refusals.length))
@@ -30,17 +37,17 @@ export function AffectedRuns({ title, refusals, allowed, aside }: Props) {
       </div>
       <ul className="divide-y divide-line overflow-hidden rounded-panel border border-line bg-surface">
         {refusals.slice(0, limit).map((refusal) => (
-          <RefusedRow key={refusal.session_id} refusal={refusal} />
+          <RefusedRow key={refusal.session_id} refusal={refusal} isActing={isActing} />
         ))}
         {some.map((one) => (
           <li key={one.id} className={`${ROW} items-center py-1.5`}>
             <Icon name="check" size={14} className="t-success text-tone" />
             <span className="mono">{shortId(one.id)}</span>
             <span className="cut">
-              <Name id={one.id} />
+              <Name id={one.id} isActing={isActing} />
             </span>
             <span className="cut text-right text-12 text-text-3" title={one.title}>
-              {one.says ?? <Facts id={one.id} />}
+              {one.says ?? <Facts id={one.id} isActing={isActing} />}
             </span>
             {one.more === undefined ? null : <div className="col-span-2 col-start-3 pt-1">{one.more}</div>}
           </li>
@@ -60,7 +67,7 @@ export function AffectedRuns({ title, refusals, allowed, aside }: Props) {
 const ROW =
   'grid grid-cols-[14px_64px_minmax(0,1fr)] wide:grid-cols-[14px_64px_minmax(0,1fr)_minmax(0,1fr)] gap-x-3 px-3 min-h-[34px] [&>:nth-child(4)]:max-wide:col-start-3 [&>:nth-child(4)]:max-wide:text-left'
 
-function RefusedRow({ refusal }: { refusal: Refusal }) {
+function RefusedRow({ refusal, isActing }: { refusal: Refusal; isActing: boolean }) {
   const id = refusal.session_id
   return (
     <li className="grid min-h-[34px] grid-cols-[14px_64px_minmax(0,1fr)_auto] gap-x-3 px-3 py-2">
@@ -68,7 +75,7 @@ function RefusedRow({ refusal }: { refusal: Refusal }) {
       <span className="mono mt-px">{shortId(id)}</span>
       <span className="grid min-w-0 gap-px">
         <span className="cut medium">
-          {refusal.code === 'session_not_found' ? 'No such run' : <Name id={id} />}
+          {refusal.code === 'session_not_found' ? 'No such run' : <Name id={id} isActing={isActing} />}
         </span>
         <span className="text-12 break-words text-text-2">{withoutId(refusal.message, id)}</span>
         {refusal.hint === null ? null : (
@@ -86,13 +93,15 @@ function RefusedRow({ refusal }: { refusal: Refusal }) {
 /** The row already says which run it is. */
 const withoutId = (message: string, id: string): string => message.replace(`The run ${id} `, 'It ')
 
+type OfRun = { id: string; isActing: boolean }
+
 /** What its state says beside its status: quiet 9h, process gone. */
-function Facts({ id }: { id: string }) {
-  const run = useQuery(runQuery(id))
+function Facts({ id, isActing }: OfRun) {
+  const run = useQuery({ ...runQuery(id), enabled: !isActing })
   return run.data?.chain.slice(1, 3).join(', ') ?? null
 }
 
-function Name({ id }: { id: string }) {
-  const run = useQuery(runQuery(id))
+function Name({ id, isActing }: OfRun) {
+  const run = useQuery({ ...runQuery(id), enabled: !isActing })
   return run.data === undefined ? null : plainLine(run.data.display_name)
 }

@@ -67,14 +67,14 @@ export function AgePruneDialog({ onClose }: { onClose: () => void }) {
       </div>
       {plan.isPending ? <Skeleton rows={2} height={34} /> : null}
       {plan.error ? <Trouble error={plan.error} retry={() => void plan.refetch()} /> : null}
-      {plan.data === undefined ? null : <PlanOf plan={plan.data} />}
+      {plan.data === undefined ? null : <PlanOf plan={plan.data} isActing={act.isPending} />}
     </Dialog>
   )
 }
 
 const whole = (text: string): number => Math.max(0, Math.floor(Number(text) || 0))
 
-function PlanOf({ plan }: { plan: Schema['PrunedOut'] }) {
+function PlanOf({ plan, isActing }: { plan: Schema['PrunedOut']; isActing: boolean }) {
   const stays = [
     plan.kept_newest > 0 && `${formatCount(plan.kept_newest)} old enough, but among the newest`,
     plan.kept.length > 0 && `${formatCount(plan.kept.length)} old enough, but still needed`,
@@ -88,7 +88,12 @@ function PlanOf({ plan }: { plan: Schema['PrunedOut'] }) {
       {plan.session_ids.length === 0 ? (
         <p className="text-text-2">No run is old enough to go.</p>
       ) : (
-        <AffectedRuns title="To be deleted" refusals={[]} allowed={plan.session_ids.map((id) => ({ id }))} />
+        <AffectedRuns
+          title="To be deleted"
+          refusals={[]}
+          allowed={plan.session_ids.map((id) => ({ id }))}
+          isActing={isActing}
+        />
       )}
       {plan.kept.length === 0 ? null : (
         <ul className="divide-y divide-line rounded-panel border border-line">

@@ -79,6 +79,7 @@ export function PlanDialog<Answer>(props: Props<Answer>) {
           title="Affected sessions"
           refusals={refusals}
           allowed={answer === null ? [] : props.allowed(answer)}
+          isActing={isActing}
         />
       )}
     </Dialog>

@@ -41,9 +41,9 @@ export function Queue({ rows, total, onMore, asked, onAsked }: Props) {
   }
   const ask = (act: Asked['act'], ids: string[]) =>
     act === 'transition' ? onAsked(ids) : setQuestion({ act, ids })
-  const done = () => {
+  const done = (ids: readonly string[]) => {
     setSelected(new Set())
-    steady.refresh()
+    steady.forget(ids)
   }
   const close = () => setQuestion(null)
   const all = chosen.length === 0 ? false : chosen.length === there.length ? true : 'some'
@@ -137,15 +137,22 @@ export function Queue({ rows, total, onMore, asked, onAsked }: Props) {
         sessionIds={asked}
         open={asked.length > 0}
         onClose={() => onAsked([])}
-        onDone={done}
+        onDone={() => done(asked)}
       />
       {question?.act === 'cleanup' ? (
-        <CleanupDialog ids={question.ids} onClose={close} onDone={done} />
+        <CleanupDialog ids={question.ids} onClose={close} onDone={() => done(question.ids)} />
       ) : null}
       {question?.act === 'repair' ? (
-        <RepairDialog ids={question.ids} onClose={close} onDone={done} onTransition={onAsked} />
+        <RepairDialog
+          ids={question.ids}
+          onClose={close}
+          onDone={() => done(question.ids)}
+          onTransition={onAsked}
+        />
       ) : null}
-      {question?.act === 'prune' ? <PruneDialog ids={question.ids} onClose={close} onDone={done} /> : null}
+      {question?.act === 'prune' ? (
+        <PruneDialog ids={question.ids} onClose={close} onDone={() => done(question.ids)} />
+      ) : null}
     </Panel>
   )
 }

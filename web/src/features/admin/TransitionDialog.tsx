@@ -1,4 +1,4 @@
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { type Plan, transition, transitionPlanQuery } from '@/api/admin'
@@ -35,6 +35,7 @@ export function TransitionDialog({ open, ...rest }: Props) {
 
 function Question({ sessionIds, onClose, onDone }: Omit<Props, 'open'>) {
   const navigate = useNavigate()
+  const queries = useQueryClient()
   const [ids, setIds] = useState(sessionIds)
   const [target, setTarget] = useState<EndStatus>('failed')
   const [chosen, setChosen] = useState<EndReason | null>(null)
@@ -49,12 +50,7 @@ function Question({ sessionIds, onClose, onDone }: Omit<Props, 'open'>) {
     force,
     ...(note.trim() === '' ? {} : { note: note.trim() }),
   }
-  const plan = useQuery(transitionPlanQuery(order))
-  const found = plan.data === undefined ? null : suggestReason(plan.data)
-  if (chosen === null && found !== null && found !== suggested) setSuggested(found)
-
-  const refusals = plan.data?.refusals ?? []
-  const isAsking = plan.isPending || plan.isPlaceholderData
+  const planQuery = transitionPlanQuery(order)
   const act = useMutation({
     mutationFn: () => transition(order),
     onSuccess: (done) => {
@@ -72,8 +68,15 @@ function Question({ sessionIds, onClose, onDone }: Omit<Props, 'open'>) {
       onClose()
     },
     // Refused after all: something changed between the plan and the press, and the plan says what.
-    onError: () => void plan.refetch(),
+    onError: () => void queries.invalidateQueries({ queryKey: planQuery.queryKey }),
   })
+  // While it is done nobody asks again: the answer would be that these runs have just ended.
+  const plan = useQuery({ ...planQuery, enabled: !act.isPending })
+  const found = plan.data === undefined ? null : suggestReason(plan.data)
+  if (chosen === null && found !== null && found !== suggested) setSuggested(found)
+
+  const refusals = plan.data?.refusals ?? []
+  const isAsking = plan.isPending || plan.isPlaceholderData
   const leaveOut = () => setIds(ids.filter((id) => !refusals.some((refusal) => refusal.session_id === id)))
   const isAlive = refusals.some((refusal) => refusal.code === 'process_is_alive')
   return (
@@ -153,6 +156,7 @@ function Question({ sessionIds, onClose, onDone }: Omit<Props, 'open'>) {
       {plan.data === undefined ? null : (
         <AffectedRuns
           title="Affected sessions"
+          isActing={act.isPending}
           refusals={refusals}
           allowed={(plan.data.answer?.items ?? []).map((item) => ({
             id: item.session_id,
@@ -210,7 +214,9 @@ const whyOf = (item: Transitions['items'][number]): string =>
 function suggestReason(plan: Plan<Transitions>): EndReason | null {
   const times = new Map<EndReason, number>()
   for (const item of plan.answer?.items ?? []) {
-    const code = item.reasons.map((reason) => reason.code).find(isEndReason)
+    const codes = item.reasons.map((reason) => reason.code).filter(isEndReason)
+    // That nothing ever came of it says more than that its process is gone.
+    const code = item.health === 'orphaned' ? codes.at(-1) : codes[0]
     if (code !== undefined) times.set(code, (times.get(code) ?? 0) + 1)
   }
   return [...times].sort((one, other) => other[1] - one[1])[0]?.[0] ?? null

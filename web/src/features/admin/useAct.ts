@@ -29,11 +29,11 @@ export function useAct<Done>({ working, act, done, failed, onDone }: Act<Done>) 
         toasts.close(toast)
       }
     },
-    onSuccess: async (answer) => {
+    onSuccess: (answer) => {
       const said = done(answer)
       toasts.done(said.title, said.text)
-      await queries.invalidateQueries({ queryKey: adminKeys.all })
       onDone?.(answer)
+      void queries.invalidateQueries({ queryKey: adminKeys.all })
     },
     onError: (error) => {
       const hint = error instanceof StudioError ? error.hint : null
