@@ -11,7 +11,7 @@ from typing import Any
 
 from benchmarks import measure
 
-NAMES = ("append", "import", "list", "dashboard", "feed", "open", "writers", "prune", "doctor", "cli", "http")
+NAMES = ("append", "import", "list", "dashboard", "feed", "open", "writers", "prune", "doctor", "cli", "http", "browser")
 DEFAULT_RESULTS = Path(__file__).parent / "results" / "latest.json"
 
 

@@ -77,7 +77,8 @@ def _hostile(world: World, teller: Teller) -> None:
     run.assistant(PILED)
     run.assistant("x" * MEGABYTE)
     run.tool("bash", "y" * MEGABYTE, cmd=f"cat {TURNED}")
-    run.tool("<i>odd</i>", SCRIPTED, **{"<u>name</u>": "<script>window.hurt = true</script>"})
+    odd: dict[str, Any] = {"<u>name</u>": "<script>window.hurt = true</script>"}
+    run.tool("<i>odd</i>", SCRIPTED, **odd)
     run.assistant("[" * 19_000)
     run.end()
 

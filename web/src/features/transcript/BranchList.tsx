@@ -27,7 +27,9 @@ export function BranchList({ run, chosen, onChoose }: Props) {
         <Choice isChosen={chosen === null} depth={0} onChoose={() => onChoose(null)}>
           <span className="flex items-center gap-2">
             <b className="cut medium">All in order</b>
-            <span className="ml-auto text-12 text-text-3">{formatCount(run.message_count)}</span>
+            <span className="ml-auto min-w-12 text-right text-12 text-text-3">
+              {formatCount(run.message_count)}
+            </span>
           </span>
           <span className="text-12 text-text-3">as it was stored, every branch</span>
         </Choice>
@@ -88,7 +90,9 @@ function BranchWords({ limb, run }: { limb: Limb; run: RunInFull }) {
           aria-hidden="true"
         />
         <b className="cut medium">{plainLine(nameOf(branch))}</b>
-        <span className="ml-auto text-12 text-text-3">{formatCount(branch.message_count)}</span>
+        <span className="ml-auto min-w-12 text-right text-12 text-text-3">
+          {formatCount(branch.message_count)}
+        </span>
       </span>
       <span className="flex min-h-5 min-w-0 items-center gap-2 pl-[15px]">
         <span className="cut text-12 text-text-3" title={facts}>

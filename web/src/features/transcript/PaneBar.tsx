@@ -35,11 +35,7 @@ export function PaneBar(props: Props) {
   return (
     <div className="flex min-h-11 flex-none flex-wrap items-center gap-x-2 border-b border-line pr-2 pl-4">
       <b className="cut max-w-48 medium">{plainLine(title)}</b>
-      <span className="whitespace-nowrap text-text-3">
-        {length === 0
-          ? 'no messages'
-          : `#${formatCount(from)} – #${formatCount(to)} of ${formatCount(length)}`}
-      </span>
+      <Where from={from} to={to} length={length} />
       <Shares finding={finding} />
       <span className="ml-auto flex items-center gap-1 py-2">
         <Find {...props} />
@@ -52,6 +48,18 @@ export function PaneBar(props: Props) {
         </IconButton>
       </span>
     </div>
+  )
+}
+
+const FEWEST = 999 // messages whose numbers always have room
+
+/** It has room for its longest words, so that nothing beside it moves while they change. */
+function Where({ from, to, length }: { from: number; to: number; length: number }) {
+  const letters = formatCount(Math.max(length, FEWEST)).length
+  return (
+    <span className="whitespace-nowrap text-text-3" style={{ minWidth: `${3 * letters + 7}ch` }}>
+      {length === 0 ? 'no messages' : `#${formatCount(from)} – #${formatCount(to)} of ${formatCount(length)}`}
+    </span>
   )
 }
 
