@@ -19,6 +19,7 @@ export function ChartWithTable({ sentence, height, head, rows, children, words }
       <Popover
         label={sentence}
         align="center"
+        width={head.length > 2 ? 480 : 280}
         trigger={
           <button
             type="button"
@@ -39,7 +40,7 @@ export function ChartWithTable({ sentence, height, head, rows, children, words }
                   <th
                     key={word}
                     scope="col"
-                    className={`h-8 px-2 medium first:pl-4 last:pr-4 ${column === 0 ? 'text-left' : 'text-right'}`}
+                    className={`h-8 px-2 medium whitespace-nowrap first:pl-4 last:pr-4 ${column === 0 ? 'text-left' : 'text-right'}`}
                   >
                     {word}
                   </th>
