@@ -230,7 +230,8 @@ def _running(world: World, teller: Teller) -> None:
     run.process(world.live_process())
     run.user("Review the change to /api/sessions.")
     run.tool("git_diff", texts.GREP, base="main")
-    run = teller.run("Approve the deployment", at=now - 25 * MINUTE, agent="architect", user="ana")
+    asks = {"interactive": True}
+    run = teller.run("Approve the deployment", at=now - 25 * MINUTE, agent="architect", user="ana", node_metadata=asks)
     run.process(world.live_process())
     run.user("Prepare the deployment and ask me before you press the button.")
     run.tool("bash", "plan: 4 to add, 1 to change, 0 to destroy", cmd="terraform plan")

@@ -3,14 +3,17 @@
 from typing import Any
 
 from lionstudio import machine
+from lionstudio.domain.conversation import Line, MessageKind
 from lionstudio.domain.health import HOUR, Evidence, Health
 from lionstudio.domain.process import ProcessLook, ProcessRecord, ProcessRole, ProcessState
 from lionstudio.domain.session import Session, SessionStatus
 from lionstudio.domain.session_list import SessionFilter, Sort
 from lionstudio.services import sessions, shows
 from lionstudio.services.attention import AttentionRow, list_attention
+from lionstudio.services.branches import BranchDraft, create_branch
 from lionstudio.services.context import Context
 from lionstudio.services.session_list import list_sessions
+from lionstudio.store import branches as branch_rows
 from lionstudio.store import evidence as evidence_rows
 from lionstudio.store import progressions
 from lionstudio.store import sessions as session_rows
@@ -58,6 +61,14 @@ def let_die(ctx: Context, session_id: str) -> None:
     sessions.put_process(ctx, ProcessRecord(session_id, ProcessRole.AGENT, machine.here(), NO_SUCH_PID, 1))
 
 
+def _let_ask(ctx: Context, session_id: str) -> None:
+    """Its agent has answered, and somebody sits in front of it."""
+    line = Line(session_id, f"{session_id}-main", f"{session_id}-order", f"{session_id}-main-order")
+    create_branch(ctx, BranchDraft(line=line))
+    with ctx.db.write() as tx:
+        branch_rows.touch(tx, line.branch_id, kind=MessageKind.ASSISTANT, tool=None, at=NOW - 1)
+
+
 def leave_files(ctx: Context, session: Session) -> None:
     look = ProcessLook(ProcessState.UNKNOWN, "Nobody looked.")
     seen = Evidence(look, temp_files=("/out/a.tmp",), observed_at=NOW)
@@ -74,7 +85,8 @@ def put_play(ctx: Context, topic: str, name: str, status: str, **facts: Any) -> 
 
 def fill(ctx: Context) -> None:
     """At least one of everything the dashboard counts, and its nearest neighbours that it must not count."""
-    put_run(ctx, "young", "running", began=60, heard=1)
+    put_run(ctx, "young", "running", began=60, heard=1, node_metadata={"interactive": True})
+    _let_ask(ctx, "young")
     put_run(ctx, "just-60m", "running", began=HOUR, heard=1)
     put_run(ctx, "over-60m", "running", began=HOUR + 0.5, heard=1)
     put_run(ctx, "quiet-7h", "running", began=7 * HOUR, heard=7 * HOUR)

@@ -61,6 +61,7 @@ LISTS: dict[str, tuple[Any, dict[str, Any]]] = {
     "active runs": (lambda s: s.executions.sessions, {"status": SessionStatus.RUNNING}),
     "slow": (lambda s: s.slow, {"view": View.SLOW}),
     "failed in 24 h": (lambda s: s.failed_24h, {"view": View.FAILED_24H}),
+    "waiting": (lambda s: s.waiting, {"view": View.WAITING}),
     "needs review": (lambda s: s.needs_review, {"view": View.NEEDS_REVIEW}),
     "stale": (lambda s: s.stale, {"health": Health.STALE}),
     "legacy": (lambda s: s.legacy, {"view": View.LEGACY}),

@@ -18,6 +18,7 @@ from lionstudio.domain.conversation import (
 )
 from lionstudio.domain.errors import SessionNotFound
 from lionstudio.domain.process import ProcessRecord, ProcessRole
+from lionstudio.domain.session_list import SessionFilter, View
 from lionstudio.domain.timeline import Span
 from lionstudio.domain.usage import Usage
 from lionstudio.services import following
@@ -28,6 +29,7 @@ from lionstudio.services.following import DeathWatch, follow_sessions
 from lionstudio.services.messages import append_message
 from lionstudio.services.naming import name_of
 from lionstudio.services.runs import Lane, get_detail, read_stretch, read_timeline, summarise
+from lionstudio.services.session_list import list_sessions
 from lionstudio.services.sessions import finish_session, get_session, put_process
 from lionstudio.services.shows import put_play, put_show
 from tests.factories import Clock, assistant_says, line_of, start_run, user_says
@@ -70,6 +72,14 @@ def test_a_run_may_wait_for_a_person(ctx: Context, clock: Clock) -> None:
     ]  # fmt: skip
     for one in found:
         assert get_detail(ctx, one.session.id).summary.activity == one.activity
+    waiting = list_sessions(ctx, SessionFilter(view=View.WAITING)).items
+    assert {one.id for one in waiting} == {"asked", "answered", "gated"}
+    append_message(ctx, line_of("answered"), user_says("Do."))
+    append_message(
+        ctx, line_of("asked"), tool_message({"action_request_id": "c1", "output": "yes"}, ACTION_RESPONSE_CLASS)
+    )
+    finish_session(ctx, "gated", "completed")
+    assert not list_sessions(ctx, SessionFilter(view=View.WAITING)).items
 
 
 def test_the_detail_of_a_run_agrees_with_its_summary(ctx: Context) -> None:

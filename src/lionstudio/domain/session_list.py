@@ -26,6 +26,7 @@ class Sort(StrEnum):
 class View(StrEnum):
     """Named questions that operators ask every day."""
 
+    WAITING = "waiting"  # running, and a person is asked
     SLOW = "slow"  # running for more than 60 minutes
     OVER_60M = "over_60m"  # ended after more than 60 minutes, in the last 24 h
     NEEDS_REVIEW = "needs_review"  # their play is gated, escalated or blocked

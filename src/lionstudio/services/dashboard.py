@@ -52,6 +52,7 @@ class Stats(NamedTuple):
     running: int
     failed_24h: int
     slow: int
+    waiting: int
     needs_review: int
     stale: int
     shows_active: int
@@ -108,6 +109,7 @@ def get_stats(ctx: Context, *, recent: int = RECENT_SHOWN) -> Stats:
             running=len(running),
             failed_24h=attention.by_signal[Signal.FAILED_24H],
             slow=attention.by_signal[Signal.SLOW],
+            waiting=dashboard.count_view(tx, View.WAITING, now=now),
             needs_review=dashboard.count_view(tx, View.NEEDS_REVIEW, now=now),
             stale=attention.by_signal[Signal.STALE],
             shows_active=dashboard.count_active_shows(tx),

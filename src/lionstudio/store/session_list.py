@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from lionstudio.domain.errors import InvalidRequest
 from lionstudio.domain.session import Session, SessionStatus
 from lionstudio.domain.session_list import SessionFilter, View
+from lionstudio.store.asking import ASKS_A_PERSON
 from lionstudio.store.sessions import SELECT_SESSION, SESSION_COLUMNS, to_session, words_of
 from lionstudio.store.texts import text_in
 from lionstudio.store.transaction import Tx
@@ -88,6 +89,7 @@ DAY = 86_400
 LAST_DAY = f"session.ended_at > :now - {DAY}"
 ENDED_TODAY = f"{LAST_DAY} AND session.status <> 'running'"  # a legacy session has no status, and is in no such view
 VIEWS: Mapping[View, Listing] = {
+    View.WAITING: _sessions(ASKS_A_PERSON, Reach.WHOLE),
     View.SLOW: _sessions("session.status = 'running' AND session.started_at < :now - 3600"),
     View.OVER_60M: _sessions(f"{ENDED_TODAY} AND session.ended_at - session.started_at > 3600", Reach.WHOLE),
     View.NEEDS_REVIEW: _sessions(f"session.id IN ({NEEDS_REVIEW})", Reach.WHOLE),
@@ -96,6 +98,7 @@ VIEWS: Mapping[View, Listing] = {
     View.LEGACY: _sessions("session.status IS NULL"),
 }
 ONE_GROUP: Mapping[View, int] = {  # these fix the status, or whether the run has ended
+    View.WAITING: RUNNING,
     View.SLOW: RUNNING,
     View.LEGACY: NOT_RUNNING,
     View.OVER_60M: NOT_RUNNING,

@@ -3132,6 +3132,11 @@ export interface components {
             system: components["schemas"]["SystemStrip"];
             /** Teams Active */
             teams_active: number;
+            /**
+             * Waiting
+             * @description runs that a person is asked by
+             */
+            waiting: number;
         };
         /**
          * StatusSource
@@ -3614,7 +3619,7 @@ export interface components {
          * @description Named questions that operators ask every day.
          * @enum {string}
          */
-        View: "slow" | "over_60m" | "needs_review" | "failed_24h" | "ended_24h" | "legacy";
+        View: "waiting" | "slow" | "over_60m" | "needs_review" | "failed_24h" | "ended_24h" | "legacy";
         /**
          * WhyKept
          * @description What keeps a run that is old enough to go.

@@ -117,6 +117,7 @@ export const SOURCE_WORDS: Record<Schema['SourceKind'], string> = {
   demo: 'demo',
 }
 export const VIEW_WORDS: Record<Schema['View'], string> = {
+  waiting: 'Waiting for you',
   needs_review: 'Needs review',
   failed_24h: 'Failed 24h',
   slow: 'Slow',

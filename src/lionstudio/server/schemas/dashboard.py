@@ -131,6 +131,7 @@ class StatsOut(BaseModel):
     running: int
     failed_24h: int
     slow: int = Field(description="running for more than 60 minutes")
+    waiting: int = Field(description="runs that a person is asked by")
     needs_review: int = Field(description="runs whose play is gated, escalated or blocked")
     stale: int
     shows_active: int
@@ -152,6 +153,7 @@ class StatsOut(BaseModel):
             running=stats.running,
             failed_24h=stats.failed_24h,
             slow=stats.slow,
+            waiting=stats.waiting,
             needs_review=stats.needs_review,
             stale=stats.stale,
             shows_active=stats.shows_active,

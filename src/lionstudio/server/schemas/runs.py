@@ -281,7 +281,7 @@ class SessionFull(SessionRow):
     tool_errors: list[ToolErrorsOut]
     files: list[FileOut]
     files_left_out: int
-    places: dict[str, MessagePlaceOut] = Field(description="where the messages stand that files and reasons name, by id")
+    places: dict[str, MessagePlaceOut] = Field(description="where messages stand that files and reasons name, by id")
     usage_by_model: dict[str, UsageOut]
     plays: list[SourcePlay]
     parent: OtherRun | None

@@ -27,6 +27,7 @@ export function useTabCounts(): (number | undefined)[] {
     runs,
     stats?.running,
     stats?.waiting,
+    stats?.waiting,
     stats?.needs_review,
     stats?.failed_24h,
     stats?.slow,

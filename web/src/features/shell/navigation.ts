@@ -32,8 +32,8 @@ export const VIEWS: readonly Destination[] = [
   {
     label: 'Waiting for you',
     icon: 'person',
-    link: { to: '/runs', search: { view: 'needs_review' } },
-    href: '/runs?view=needs_review',
+    link: { to: '/runs', search: { view: 'waiting' } },
+    href: '/runs?view=waiting',
   },
   { label: 'Needs attention', icon: 'warning', link: { to: '/attention' }, href: '/attention' },
   {
@@ -67,7 +67,7 @@ export function useAmounts(): Partial<Record<Label, Amount>> {
       stats && totals ? unhealthyIn(stats.executions.by_health) + totals.zombies : undefined,
       'stale',
     ),
-    'Waiting for you': of(stats?.needs_review, 'review'),
+    'Waiting for you': of(stats?.waiting, 'review'),
     'Needs attention': of(stats?.attention.total, 'stale'),
     Running: of(stats?.running),
     'Failed today': of(stats?.failed_24h),
@@ -75,6 +75,11 @@ export function useAmounts(): Partial<Record<Label, Amount>> {
   return Object.fromEntries(Object.entries(amounts).filter(([, amount]) => amount !== undefined))
 }
 
-// The intervention queue of the admin console lists everything that is not healthy; what ended left is counted apart.
+// The intervention queue of the admin console lists everything that needs somebody, which one that is only quiet does
+// not; what ended runs left is counted apart.
+const NEEDS_NOBODY = ['healthy', 'idle']
 const unhealthyIn = (healths: Readonly<Record<string, number>>): number =>
-  Object.entries(healths).reduce((sum, [health, count]) => (health === 'healthy' ? sum : sum + count), 0)
+  Object.entries(healths).reduce(
+    (sum, [health, count]) => (NEEDS_NOBODY.includes(health) ? sum : sum + count),
+    0,
+  )

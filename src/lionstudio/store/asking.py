@@ -1,0 +1,19 @@
+"""Sessions in which a person is asked, as a condition on `session`."""
+
+from lionstudio.domain.activity import ASKING_TOOLS, INTERACTIVE
+
+# What `derive_activity` calls waiting for a person, as a question: an open call that asks one, a gate that one has to
+# open, or an answer in front of somebody. Only running sessions are asked, of which there are few.
+TOOLS = ", ".join(f"'{tool}'" for tool in sorted(ASKING_TOOLS))
+ASKS_A_PERSON = f"""
+    session.is_running = 1 AND (
+        EXISTS (SELECT 1 FROM branches AS line JOIN open_calls AS call ON call.branch_id = line.id
+                 WHERE line.session_id = session.id AND call.tool IN ({TOOLS}))
+        OR EXISTS (SELECT 1 FROM plays AS play
+                    WHERE play.session_id = session.id AND play.status = 'gated' AND play.gate_passed IS NULL
+                      AND session.show_topic IS NOT NULL)
+        OR (CAST(session.node_metadata -> '{INTERACTIVE}' AS TEXT) = 'true'
+            AND EXISTS (SELECT 1 FROM branches AS line
+                         WHERE line.session_id = session.id AND line.last_kind = 'assistant' AND NOT EXISTS (
+                               SELECT 1 FROM open_calls AS call WHERE call.branch_id = line.id))))
+"""
