@@ -11,6 +11,10 @@ from tests.browser.run_list import cursor, names, open_runs, row, rows, table, t
 from tests.browser.studio import Studio
 from tests.browser.world import World
 
+TABS = (
+    "All", "Running", "Waiting for you", "Needs review", "Failed 24h", "Slow", "Over 60m", "Ended 24h", "Legacy",
+)  # fmt: skip
+
 
 def test_a_row_says_in_two_lines_what_a_run_is_and_how_it_does(page: Page, world: World) -> None:
     open_runs(page)
@@ -35,9 +39,9 @@ def test_a_row_says_in_two_lines_what_a_run_is_and_how_it_does(page: Page, world
     ("name", "tone", "words", "status"),
     [
         ("Refactor the parser", "t-info", "Running · process alive", "running"),
-        ("Collect papers", "t-idle", "Running · quiet 2h · process alive", "running"),
-        ("Index the archive", "t-warning", "Running · quiet 7h · process alive", "running"),
-        ("Rewrite the importer", "t-stale", "Running · quiet 8h · process gone", "running"),
+        ("Collect papers", "t-idle", "Running · quiet _h · process alive", "running"),
+        ("Index the archive", "t-warning", "Running · quiet _h · process alive", "running"),
+        ("Rewrite the importer", "t-stale", "Running · quiet _h · process gone", "running"),
         ("Never said a word", "t-review", "Running · no output · process gone", "running"),
         ("Leave files behind", "t-danger", "Completed · 1 stale lock · 2 unfinished files", "completed"),
         ("Build the image", "t-danger", "Failed · exit 1", "failed"),
@@ -50,23 +54,19 @@ def test_the_pill_is_coloured_by_health_and_tells_the_stored_status(
 ) -> None:
     open_runs(page, f"?search={name.replace(' ', '+')}")
     chain = row(page, name).get_by_title(f"status {status}")
-    expect(chain).to_have_text(re.compile(re.escape(words).replace("7h", "[78]h").replace("8h", "[89]h")))
+    expect(chain).to_have_text(re.compile(re.escape(words).replace("_h", r"\dh")))
     expect(chain).to_have_class(re.compile(rf"\b{tone}\b"))
     expect(chain.locator("svg")).to_have_count(1)  # colour, icon and word
 
 
 def test_each_tab_counts_exactly_the_rows_of_its_list(page: Page) -> None:
     open_runs(page)
-    expect(tabs(page)).to_have_text([
-        re.compile(rf"^{word}[\d,]+$")
-        for word in ("All", "Running", "Needs review", "Failed 24h", "Slow", "Over 60m", "Ended 24h", "Legacy")
-    ])  # fmt: skip
-    for place in range(8):
+    expect(tabs(page)).to_have_text([re.compile(rf"^{name}[\d,]+$") for name in TABS])
+    for place in range(len(TABS)):
         tab = tabs(page).nth(place)
-        told = tab.inner_text().split("\n")[-1]
+        count = int(tab.locator("span").inner_text().replace(",", ""))
         tab.click()
         expect(tab).to_have_attribute("aria-current", "page")
-        count = int(re.sub(r"\D", "", told.split()[-1]))
         if count:
             expect(page.get_by_text(re.compile(rf"^{count} runs?( match(es)?)?$"))).to_be_visible()
             assert table(page).get_attribute("aria-rowcount") == str(count + 1)

@@ -8,7 +8,7 @@ import { SORT_WORDS } from '@/vocabulary/looks'
 import { FilterToken } from './FilterToken'
 import { NewsButton } from './NewsButton'
 import { FIELD_LABELS, FIELDS, type Field, isFiltered, withFilter } from './search'
-import { tabOf } from './ViewTabs'
+import { TABS, tabOf } from './ViewTabs'
 import { WordsField } from './WordsField'
 import type { News } from './watching'
 
@@ -25,7 +25,7 @@ export function FilterBar({ search, news, onChange, onTake }: Props) {
   const [added, setAdded] = useState<readonly Field[]>([])
   const words = useRef<HTMLDivElement>(null)
   useKeys({ '/': { does: 'filter', act: () => words.current?.querySelector('input')?.focus() } }, 'Runs')
-  const isTab = (field: Field) => field === 'status' && tabOf(search) === 1
+  const isTab = (field: Field) => field === 'status' && TABS[tabOf(search)]?.search.status !== undefined
   const shown = FIELDS.filter(
     (field) => (search[field] !== undefined && !isTab(field)) || added.includes(field),
   )

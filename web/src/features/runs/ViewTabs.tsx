@@ -1,46 +1,51 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { statsQuery } from '@/api/dashboard'
+import { type Stats, statsQuery } from '@/api/dashboard'
 import type { RunSearch } from '@/api/runList'
 import { totalsQuery } from '@/api/totals'
 import { formatCount } from '@/lib/numbers'
 import { STATUS_WORDS, VIEW_WORDS } from '@/vocabulary/looks'
 
-type Tab = { label: string; search: RunSearch }
+type Tab = { label: string; search: RunSearch; count: (stats: Stats) => number }
 
-const VIEWS = ['waiting', 'needs_review', 'failed_24h', 'slow', 'over_60m', 'ended_24h', 'legacy'] as const
-export const TABS: readonly Tab[] = [
-  { label: 'All', search: {} },
-  { label: STATUS_WORDS.running, search: { status: 'running' } },
-  ...VIEWS.map((view) => ({ label: VIEW_WORDS[view], search: { view } })),
+const tabOfView = (view: NonNullable<RunSearch['view']>, count: Tab['count']): Tab => ({
+  label: VIEW_WORDS[view],
+  search: { view },
+  count,
+})
+
+const ALL = { label: 'All', search: {} }
+const RUNNING = {
+  label: STATUS_WORDS.running,
+  search: { status: 'running' },
+  count: (s) => s.running,
+} satisfies Tab
+const REST: readonly Tab[] = [
+  RUNNING,
+  tabOfView('waiting', (stats) => stats.waiting),
+  tabOfView('needs_review', (stats) => stats.needs_review),
+  tabOfView('failed_24h', (stats) => stats.failed_24h),
+  tabOfView('slow', (stats) => stats.slow),
+  tabOfView('over_60m', (stats) => stats.latency_24h.over_60m),
+  tabOfView(
+    'ended_24h',
+    ({ outcomes_24h: all }) => all.completed + all.failed + all.timed_out + all.aborted + all.cancelled,
+  ),
+  tabOfView('legacy', (stats) => stats.legacy),
 ]
+export const TABS: readonly Pick<Tab, 'label' | 'search'>[] = [ALL, ...REST]
 
-/** How many rows the list of a tab has, where that is known. */
+/** How many rows the list of each tab has, where that is known. */
 export function useTabCounts(): (number | undefined)[] {
   const runs = useQuery(totalsQuery).data?.runs
   const stats = useQuery(statsQuery).data
-  const outcomes = stats?.outcomes_24h
-  const ended =
-    outcomes &&
-    outcomes.completed + outcomes.failed + outcomes.timed_out + outcomes.aborted + outcomes.cancelled
-  return [
-    runs,
-    stats?.running,
-    stats?.waiting,
-    stats?.waiting,
-    stats?.needs_review,
-    stats?.failed_24h,
-    stats?.slow,
-    stats?.latency_24h.over_60m,
-    ended,
-    stats?.legacy,
-  ]
+  return [runs, ...REST.map((tab) => (stats === undefined ? undefined : tab.count(stats)))]
 }
 
 /** The tab whose list this is; a list that is narrowed further belongs to the tab that it was narrowed from. */
 export function tabOf({ view, status }: RunSearch): number {
   if (view !== undefined) return TABS.findIndex((tab) => tab.search.view === view)
-  return status === 'running' ? 1 : 0
+  return status === 'running' ? TABS.indexOf(RUNNING) : 0
 }
 
 /** Named lists. A tab drops every other filter, because the number beside it counts without them. */

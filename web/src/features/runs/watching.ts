@@ -61,8 +61,9 @@ export class ListWatch {
     if (!ROW_TOPICS.has(change.topic)) return
     const id = change.session_id ?? (change.topic === 'session' ? change.id : null)
     if (id !== null) this.#due.add(id)
-    // A message makes no run belong to a list, unless the list is one of those that are well, or are not.
-    const mayBring = change.topic !== 'message' || this.#search.health !== undefined
+    // A message makes no run belong to a list, unless the list is of those that are well, or not, or ask a person.
+    const { health, view } = this.#search
+    const mayBring = change.topic !== 'message' || health !== undefined || view === 'waiting'
     if (mayBring) this.#isFirstDue = true
     if (mayBring || (id !== null && this.#onScreen.includes(id))) this.ask()
   }
