@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -371,6 +372,11 @@ def test_f_gives_the_transcript_the_whole_window(page: Page, world: World) -> No
     expect(page.get_by_role("button", name=re.compile("Back to the page"))).to_be_visible()
     pane = log.bounding_box()
     assert pane is not None and pane["y"] + pane["height"] == 900
+    expect(row(log, 16)).to_be_in_viewport()
+    tops = log.locator("article").evaluate_all(
+        "all => all.map((one) => one.getBoundingClientRect()).map(({ top, bottom }) => [top, bottom])"
+    )
+    assert all(abs(bottom - top) < 1 for (_, bottom), (top, _) in pairwise(tops)), "no gaps"
     page.keyboard.press("Escape")
     expect(page.get_by_role("button", name=re.compile("Focus mode"))).to_be_visible()
 

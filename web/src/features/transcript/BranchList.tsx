@@ -17,7 +17,7 @@ export function BranchList({ run, chosen, onChoose }: Props) {
   return (
     <nav
       aria-label="Branches"
-      className="flex max-h-64 min-h-0 flex-col overflow-y-auto border-line bg-sunken px-2 pb-3 max-wide:border-b wide:max-h-none wide:border-r"
+      className="flex max-h-44 min-h-0 flex-col overflow-y-auto border-line bg-sunken px-2 pb-3 max-wide:border-b wide:max-h-none wide:border-r"
     >
       <h2 className="flex h-11 flex-none items-center px-2 strong">
         Branches

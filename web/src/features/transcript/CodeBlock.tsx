@@ -12,7 +12,7 @@ export function CodeBlock({ code, language }: Props) {
   return (
     <div className="group/code relative my-2 max-w-[720px]">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls sideways must be reachable without a mouse */}
-      <pre tabIndex={0} className={`code rounded-control border border-line ${isDiff ? 'px-0' : ''}`}>
+      <pre tabIndex={0} className={`code rounded-control border border-line ${isDiff ? 'code-diff' : ''}`}>
         <code>
           {isDiff ? <Diff code={shown} /> : null}
           {lines === null

@@ -119,7 +119,7 @@ function Asked({ call }: { call: Call }) {
 
 function DiffBlock({ diff }: { diff: Diff }) {
   return (
-    <pre className="code code-flat px-0">
+    <pre className="code code-flat code-diff">
       <Side text={diff.removed} mark="−" look="code-del" />
       <Side text={diff.added} mark="+" look="code-add" />
     </pre>

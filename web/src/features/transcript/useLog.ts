@@ -154,6 +154,7 @@ function useMeasureAgainByWidth(
       if (element.clientWidth === width) return
       width = element.clientWidth
       virtualizer.measure()
+      virtualizer.getTotalSize() // forgets the old heights for good; else what seems unchanged would not be kept
       for (const row of virtualizer.elementsCache.values()) {
         virtualizer.resizeItem(virtualizer.indexFromElement(row), row.getBoundingClientRect().height)
       }
