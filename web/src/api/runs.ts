@@ -1,4 +1,4 @@
-import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import { queryOptions } from '@tanstack/react-query'
 import { answerOf, GET, type Schema } from './client'
 import type { paths } from './schema.gen'
 
@@ -14,23 +14,10 @@ export type RunFilter = Omit<
   'cursor' | 'limit'
 >
 
-const PAGE = 100
-
 export const runKeys = {
   lists: ['runs'] as const,
   one: (id: string) => ['run', id] as const,
 }
-
-export const runsQuery = (filter: RunFilter) =>
-  infiniteQueryOptions({
-    queryKey: [...runKeys.lists, filter],
-    queryFn: ({ pageParam, signal }) =>
-      answerOf(
-        GET('/api/sessions', { params: { query: { ...filter, cursor: pageParam, limit: PAGE } }, signal }),
-      ),
-    initialPageParam: null as string | null,
-    getNextPageParam: (page) => page.next_cursor ?? null,
-  })
 
 export const runQuery = (id: string) =>
   queryOptions({
