@@ -238,14 +238,24 @@ def test_the_evidence_is_told_in_full_with_what_is_unknown(page: Page, world: Wo
     expect(panel(page, "branches")).to_be_in_viewport()
 
 
-def test_evidence_opens_on_hover_and_by_key_and_leaves_with_escape(page: Page, world: World) -> None:
+def test_evidence_opens_by_key_and_leaves_with_escape(page: Page, world: World) -> None:
     visit(page, world, "Rewrite the importer")
+    expect(panel(page, "history").locator("tbody tr")).to_have_count(1)  # everything is there
     card = page.get_by_role("dialog", name="Evidence")
     page.keyboard.press("e")
     expect(card).to_contain_text("run.health.process_dead")
     page.keyboard.press("Escape")
     expect(card).to_have_count(0)
-    chain(page).hover()
+
+
+def test_pointing_at_the_chain_opens_the_evidence(page: Page, world: World) -> None:
+    visit(page, world, "Rewrite the importer")
+    expect(panel(page, "history").locator("tbody tr")).to_have_count(1)
+    box = chain(page).bounding_box()
+    assert box is not None
+    page.mouse.move(900, 700)
+    page.mouse.move(box["x"] + 40, box["y"] + 12, steps=20)  # as a hand does
+    card = page.get_by_role("dialog", name="Evidence")
     expect(card).to_contain_text("the process ended and the run never said how.")
 
 

@@ -23,7 +23,7 @@ function RunPage() {
   const { runId } = Route.useParams()
   const run = useQuery(runQuery(runId))
   const isGone = run.error instanceof StudioError && run.error.status === 404
-  const title = run.data === undefined || isGone ? runId : run.data.display_name
+  const title = isGone ? runId : (run.data?.display_name ?? 'Run')
   return (
     <Page title={plainLine(title)} trail={[{ label: 'Runs', link: { to: '/runs' } }]}>
       {run.isPending ? <Loading /> : null}
