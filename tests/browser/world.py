@@ -257,7 +257,7 @@ def _flow(world: World, teller: Teller) -> None:
     main = teller.run(
         "Refactor the parser",
         at=now - 38 * MINUTE, agent="architect", kind="flow", playbook="audit", user="ana", branch="architect",
-        artifacts_path=str(artifacts), node_metadata={"ticket": "PAY-118"},
+        artifacts_path=str(artifacts), node_metadata={"ticket": "PAY-118", "interactive": True},
     ).process(world.live_process())  # fmt: skip
     main.system("You are a careful architect. Say what you do before you do it.")
     main.user("Add `parse_many` to the parser. Keep what is public as it is.")

@@ -44,8 +44,10 @@ def test_a_run_shows_human_before_tool_before_model_before_unknown():
     model = make_branch("b", "user", last_at=NOW - 300)
     tool = make_branch("c", "tool_call", last_at=NOW - 200, last_tool="bash")
     human = make_branch("d", "assistant", last_at=NOW - 100)
-    branches = [unknown, model, tool, human]
-    shown = [derive_activity(session, branches[:count]).kind for count in (1, 2, 3, 4)]
+    shown = [
+        derive_activity(session, branches).kind
+        for branches in ([unknown], [unknown, model], [unknown, model, tool], [human, unknown, model, tool])
+    ]
     assert shown == [UNKNOWN, MODEL, TOOL, HUMAN]
 
 
@@ -75,6 +77,12 @@ def test_an_answer_waits_for_a_person_only_where_somebody_sits():
         for facts in (None, {}, {"interactive": "yes"}, {"interactive": True})
     ]
     assert kinds == [UNKNOWN, UNKNOWN, UNKNOWN, HUMAN]
+
+
+def test_a_helper_that_has_answered_waits_for_nobody():
+    session = make_session(node_metadata={"interactive": True})
+    branches = [make_branch("main", "tool_call", last_tool="bash"), make_branch("helper", "assistant", last_at=NOW - 9)]
+    assert derive_activity(session, branches).kind is TOOL
 
 
 def test_a_human_gate_concerns_the_whole_run():

@@ -56,7 +56,9 @@ def steps(*kinds: str, every: float = 10.0) -> list[Step]:
     ],
 )
 def test_who_is_busy_between_messages(kinds: tuple[str, ...], expected: list[Span]) -> None:
-    assert derive_spans(steps(*kinds)) == expected
+    assert derive_spans(steps(*kinds), interactive=True) == expected
+    alone = [span for span in expected if span.kind is not HUMAN]
+    assert derive_spans(steps(*kinds)) == alone  # nobody knows who spoke
 
 
 def test_a_branch_that_begins_with_an_answer_waited_for_the_model() -> None:
@@ -67,7 +69,7 @@ def test_a_branch_that_begins_with_an_answer_waited_for_the_model() -> None:
 
 def test_a_clock_that_jumps_back_makes_no_span() -> None:
     back = [Step(1, 10.0, MessageKind.USER), Step(2, 5.0, MessageKind.ASSISTANT), Step(3, 6.0, MessageKind.USER)]
-    assert derive_spans(back) == [Span(HUMAN, 5.0, 6.0, 3)]
+    assert derive_spans(back, interactive=True) == [Span(HUMAN, 5.0, 6.0, 3)]
 
 
 def test_thousands_of_messages_become_few_spans_that_cover_the_same_time() -> None:

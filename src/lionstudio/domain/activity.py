@@ -66,6 +66,17 @@ def derive_branch_activity(
     return Activity(kind, tool, branch.last_at, branch.id)
 
 
+def derive_branch_activities(
+    session: Session, branches: Sequence[Branch], open_calls: Sequence[OpenCall] = ()
+) -> list[Activity]:
+    """What each branch of a run waits for. A person talks to the first one; the others answer to their agents."""
+    interactive = is_interactive(session)
+    return [
+        derive_branch_activity(branch, open_calls, interactive=interactive and number == 0)
+        for number, branch in enumerate(branches)
+    ]
+
+
 def derive_activity(
     session: Session,
     branches: Sequence[Branch],
@@ -76,9 +87,8 @@ def derive_activity(
     """What a run is doing: human before tool before model, longest first; None once it has ended."""
     if session.status is not SessionStatus.RUNNING:
         return None
-    interactive = is_interactive(session)
     activities = [Activity(ActivityKind.HUMAN, wait.tool, wait.since, wait.branch_id) for wait in human_waits]
-    activities += [derive_branch_activity(branch, open_calls, interactive=interactive) for branch in branches]
+    activities += derive_branch_activities(session, branches, open_calls)
     if not activities:
         return Activity(ActivityKind.UNKNOWN, since=session.started_at)
     return min(activities, key=_urgency)

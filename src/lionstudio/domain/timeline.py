@@ -42,9 +42,19 @@ def spans_allowed(branches: int) -> int:
     return max(FEWEST_SPANS, min(SPANS_OF_A_BRANCH, SPANS_OF_A_RUN // max(1, branches)))
 
 
-def derive_spans(steps: Sequence[Step], *, began_at: float | None = None, limit: int = SPANS_OF_A_BRANCH) -> list[Span]:
-    """Who was busy between the messages of a branch, at most `limit` spans; what it waits for now is not among them."""
-    return _fewer(_joined(_waits(steps, began_at)), limit)
+def derive_spans(
+    steps: Sequence[Step],
+    *,
+    began_at: float | None = None,
+    interactive: bool = False,
+    limit: int = SPANS_OF_A_BRANCH,
+) -> list[Span]:
+    """Who was busy between the messages of a branch, at most `limit` spans; what it waits for now is not among them.
+
+    Only in an `interactive` one a person is waited for; elsewhere whoever speaks next may be another program.
+    """
+    waits = _waits(steps, began_at)
+    return _fewer(_joined(span for span in waits if interactive or span.kind is not ActivityKind.HUMAN), limit)
 
 
 def _waits(steps: Sequence[Step], began_at: float | None) -> Iterable[Span]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from lionstudio import machine
-from lionstudio.domain.activity import Activity, HumanWait, derive_activity, derive_branch_activity, is_interactive
+from lionstudio.domain.activity import Activity, HumanWait, derive_activity, derive_branch_activities, is_interactive
 from lionstudio.domain.audit import AdminEvent, StatusTransition
 from lionstudio.domain.conversation import Branch, Message, MessagePlace
 from lionstudio.domain.files_touched import FileTouched, list_files_touched
@@ -107,7 +107,8 @@ def get_detail(ctx: Context, session_id: str) -> SessionDetail:
         state = derive_session_state(session, verdict)
         used = usage.by_model(tx, session_id)
         open_calls = branches.list_open_calls(tx, session_id)
-        is_running = session.status is SessionStatus.RUNNING
+        lines, is_running = branches.list_in_session(tx, session_id), session.status is SessionStatus.RUNNING
+        activities = derive_branch_activities(session, lines, open_calls) if is_running else [None] * len(lines)
         parent_id = session.parent_session_id
         parent = None if parent_id is None else session_rows.find(tx, parent_id)
         children = tuple(session_rows.list_children(tx, session_id, limit=CHILDREN_SHOWN))
@@ -120,15 +121,7 @@ def get_detail(ctx: Context, session_id: str) -> SessionDetail:
                 _activities(tx, [session]).get(session_id),
                 _sum(used.values()),
             ),
-            branches=tuple(
-                (
-                    branch,
-                    derive_branch_activity(branch, open_calls, interactive=is_interactive(session))
-                    if is_running
-                    else None,
-                )
-                for branch in branches.list_in_session(tx, session_id)
-            ),
+            branches=tuple(zip(lines, activities, strict=True)),
             tool_errors=tool_errors,
             files=files,
             places=progressions.find_places(tx, session_id, _named_messages(tool_errors, files, state)),
@@ -167,14 +160,16 @@ class Lane(NamedTuple):
 def read_timeline(ctx: Context, session_id: str) -> tuple[Lane, ...]:
     """Who was busy when, branch by branch in the order they began; raises SessionNotFound."""
     with ctx.db.read() as tx:
-        sessions.get(tx, session_id)
+        interactive = is_interactive(sessions.get(tx, session_id))
         lines = branches.list_in_session(tx, session_id)
         steps = progressions.list_steps(tx, session_id)
     limit = spans_allowed(len(lines))
-    return tuple(
-        Lane(line.id, tuple(derive_spans(steps.get(line.id, ()), began_at=line.created_at, limit=limit)))
-        for line in lines
-    )
+    lanes = []
+    for line in lines:
+        asks = interactive and line is lines[0]  # the branch that a person talks to
+        spans = derive_spans(steps.get(line.id, ()), began_at=line.created_at, interactive=asks, limit=limit)
+        lanes.append(Lane(line.id, tuple(spans)))
+    return tuple(lanes)
 
 
 class Stretch(NamedTuple):

@@ -14,6 +14,8 @@ ASKS_A_PERSON = f"""
                       AND session.show_topic IS NOT NULL)
         OR (CAST(session.node_metadata -> '{INTERACTIVE}' AS TEXT) = 'true'
             AND EXISTS (SELECT 1 FROM branches AS line
-                         WHERE line.session_id = session.id AND line.last_kind = 'assistant' AND NOT EXISTS (
-                               SELECT 1 FROM open_calls AS call WHERE call.branch_id = line.id))))
+                         WHERE line.id = (SELECT first.id FROM branches AS first WHERE first.session_id = session.id
+                                           ORDER BY first.created_at, first.id LIMIT 1)
+                           AND line.last_kind = 'assistant'
+                           AND NOT EXISTS (SELECT 1 FROM open_calls AS call WHERE call.branch_id = line.id))))
 """
