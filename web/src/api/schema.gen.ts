@@ -2708,7 +2708,7 @@ export interface components {
             parent: components["schemas"]["OtherRun"] | null;
             /**
              * Places
-             * @description where the messages stand that files and reasons name, by id
+             * @description where messages stand that files and reasons name, by id
              */
             places: {
                 [key: string]: components["schemas"]["MessagePlaceOut"];
