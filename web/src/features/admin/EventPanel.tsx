@@ -8,7 +8,7 @@ import { EmptyState, Skeleton } from '@/ui/states'
 import { Trouble } from '@/vocabulary/Trouble'
 import { EventList } from './EventList'
 
-const SHOWN = 8
+const SHOWN = 10
 const ROW = 52
 
 /** The newest of what operators and the doctor did. It has its room from the start, so that news move nothing. */
