@@ -39,7 +39,7 @@ def test_a_row_says_in_two_lines_what_a_run_is_and_how_it_does(page: Page, world
     ("name", "tone", "words", "status"),
     [
         ("Refactor the parser", "t-info", "Running · process alive", "running"),
-        ("Collect papers", "t-idle", "Running · quiet _h · process alive", "running"),
+        ("Collect papers", "t-info", "Running · quiet _h · process alive", "running"),
         ("Index the archive", "t-warning", "Running · quiet _h · process alive", "running"),
         ("Rewrite the importer", "t-stale", "Running · quiet _h · process gone", "running"),
         ("Never said a word", "t-review", "Running · no output · process gone", "running"),

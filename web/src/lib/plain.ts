@@ -19,8 +19,8 @@ const NAMES: Record<string, string> = {
   '\u2069': 'PDI',
   '\ufeff': 'BOM',
 }
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const UNSEEN =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/g
 const SPACES = /[\s\u2028\u2029]+/g
 

@@ -26,7 +26,7 @@ const OUTCOME_LOOKS: Record<State['outcome'], Look> = {
 const HEALTH_LOOKS: Record<State['health'], Look | null> = {
   ok: null,
   running: null,
-  idle: look('idle', 'idle', true),
+  idle: look('info', 'idle', true), // the paler tone is for bars: a mark alone would be hard to see
   degraded: look('danger', 'zombie'),
   stalled: look('warning', 'warning'),
   orphaned: look('review', 'orphaned'),
