@@ -110,6 +110,7 @@ def test_a_restart_of_the_server_leaves_no_gap(
 ) -> None:
     expected_problems.extend(["Failed to load resource", "ERR_", "net::"])
     log = watch(own_page, writer)
+    own_page.wait_for_load_state("networkidle")  # what the frame fetches beside the page is not what is tested here
     own_studio.stop()
     for number in range(1, 8):
         writer.say("assistant", f"while it was away {number}")

@@ -16,10 +16,13 @@ const listeners = new Set<() => void>()
 /** Get the part ready that draws markdown. Until then text is shown as it is. */
 export function prepareMarkdown(): void {
   if (drawn !== null) return
-  void import('./Markdown').then((module) => {
-    drawn = module.default
-    for (const tell of listeners) tell()
-  })
+  import('./Markdown').then(
+    (module) => {
+      drawn = module.default
+      for (const tell of listeners) tell()
+    },
+    () => undefined, // the studio is away; text stays as it is, and the next transcript tries again
+  )
 }
 
 function useMarkdown(): Drawn | null {

@@ -9,7 +9,7 @@ import { Pane } from './Pane'
 import { prepareMarkdown } from './Said'
 import './transcript.css'
 
-prepareMarkdown()
+prepareMarkdown() // beside the messages, which are on their way meanwhile
 
 const EVERYTHING = 'all'
 
@@ -22,6 +22,7 @@ export function Transcript({ run }: { run: RunInFull }) {
   useEffect(() => {
     if (target !== null) box.current?.scrollIntoView({ block: 'start' })
   }, [target])
+  useEffect(prepareMarkdown, [])
   const toggle = (): void => setFull(!isFull)
   useKeys(isFull ? { Escape: toggle } : {})
   return (
