@@ -7,7 +7,7 @@ READY := .venv/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup web dev run test check bench generate format clean chromium
+.PHONY: help setup web dev run test check bench generate pictures format clean chromium
 
 help:            ## what there is to type
 	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: .*##/\t/' | expand -t 12
@@ -49,6 +49,9 @@ bench: $(READY)  ## the benchmarks, with both sides of every ratio
 generate: $(READY)  ## what is made from the code: reference pages, and the types of the web's client
 	$(BIN)/python -m docs.generate
 	@$(NPM) run types --silent
+
+pictures: web chromium  ## the pictures in docs/images, taken again
+	$(BIN)/python -m docs.pictures
 
 format: $(READY) ## put the code into shape
 	$(BIN)/ruff format --quiet .
