@@ -10,6 +10,7 @@ import { EmptyState } from '@/ui/states'
 import { Trouble } from '@/vocabulary/Trouble'
 import { type Branch, nameOf } from './branchTree'
 import { Folds } from './folds'
+import { UNREAD } from './heights'
 import { MessageRow } from './MessageRow'
 import { PaneBar } from './PaneBar'
 import { speakerOf } from './speaker'
@@ -132,6 +133,7 @@ export function Pane({ run, branch, history, target, isFull, onFull, onLink }: P
                   history={history}
                   position={log.positionAt(item.index)}
                   isHidden={isHidden(log.positionAt(item.index))}
+                  height={log.isRushing ? item.size : null}
                   held={held}
                   onLink={onLink}
                 />
@@ -177,14 +179,16 @@ type RowProps = {
   history: History
   position: number
   isHidden: boolean
+  /** The height it has, where it is not worth drawing. */
+  height: number | null
   held: number | null
   onLink: (position: number) => void
 }
 
-function Row({ run, branch, history, position, isHidden, held, onLink }: RowProps) {
+function Row({ run, branch, history, position, isHidden, height, held, onLink }: RowProps) {
   const message = history.at(position)
-  if (message === undefined) return <Unread position={position} />
   if (isHidden) return null
+  if (message === undefined || height !== null) return <Unread position={position} height={height} />
   const standsIn = branch ?? run.branches.find((one) => message.branch_ids?.includes(one.id))
   const before = history.at(position - 1)
   const isElsewhere = before === undefined || before.branch_ids?.[0] !== message.branch_ids?.[0]
@@ -204,9 +208,13 @@ function Row({ run, branch, history, position, isHidden, held, onLink }: RowProp
   )
 }
 
-function Unread({ position }: { position: number }) {
+function Unread({ position, height }: { position: number; height: number | null }) {
   return (
-    <div aria-hidden="true" className="grid h-[72px] grid-cols-[44px_24px_minmax(0,1fr)] gap-x-3 py-2 pr-4">
+    <div
+      aria-hidden="true"
+      style={{ height: height ?? UNREAD }}
+      className="grid overflow-clip grid-cols-[44px_24px_minmax(0,1fr)] gap-x-3 py-2 pr-4"
+    >
       <span className="text-right font-mono text-11 leading-6 text-text-3">{position}</span>
       <span className="size-6 rounded-control bg-active" />
       <span className="grid content-start gap-2.5 pt-2">

@@ -2,7 +2,7 @@
 
 import type { Message } from '@/api/messages'
 
-const UNREAD = 72
+export const UNREAD = 72
 const HEAD = 40
 const LINE = 21
 const LINE_OF_OUTPUT = 18

@@ -10,6 +10,7 @@ const NEAR = 4 // px
 const OVERSCAN = 5
 const AHEAD = 25 // messages beyond the drawn ones that are read as well
 const READ_EVERY = 60 // ms, while somebody drags the scroll bar through thousands
+const RUSH = 80 // ms after which what stands still is drawn
 const ROOM_BELOW = 56 // px, so that the button for new messages hides nothing
 
 export type Log = {
@@ -19,6 +20,8 @@ export type Log = {
   /** How many messages came since the reader left the end. */
   newCount: number
   isFollowing: boolean
+  /** Rows pass by too quickly to be read, so they need not be drawn. */
+  isRushing: boolean
   /** The message that is kept in the middle until the reader scrolls. */
   held: number | null
   hold: (position: number) => void
@@ -76,9 +79,11 @@ export function useLog(
     else if (leftAt === null) element.scrollTop = element.scrollHeight
   }, [held, leftAt, version, total, positions])
 
+  const rush = useRush()
   const onScroll = (): void => {
     const element = pane.current
     if (element === null) return
+    if (held === null && leftAt !== null) rush.moved(element.scrollTop, element.clientHeight)
     if (held !== null) {
       // Not the reader, who would have let go of it: the router, which puts every scroll back where it was.
       const index = indexOf(positions, settle(held))
@@ -96,6 +101,7 @@ export function useLog(
     held,
     newCount: leftAt === null ? 0 : history.length - leftAt,
     isFollowing: leftAt === null && held === null,
+    isRushing: rush.isRushing,
     hold: (position) => {
       history.need([[position - AHEAD, position + AHEAD]])
       setHeld(position)
@@ -108,6 +114,23 @@ export function useLog(
     },
     onScroll,
   }
+}
+
+/** Whether whole panes pass by between two frames. */
+function useRush() {
+  const [isRushing, setRushing] = useState(false)
+  const last = useRef(0)
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  useEffect(() => () => clearTimeout(timer.current), [])
+  const moved = (to: number, height: number): void => {
+    const isFar = Math.abs(to - last.current) > height
+    last.current = to
+    if (!isFar && !isRushing) return
+    setRushing(true)
+    clearTimeout(timer.current)
+    timer.current = setTimeout(() => setRushing(false), RUSH)
+  }
+  return { isRushing, moved }
 }
 
 /** The row of a position, or the first one after it. */
