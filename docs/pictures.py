@@ -101,6 +101,9 @@ def _photograph(page: Page) -> bytes:
 
 def _open_transcript(page: Page) -> None:
     page.keyboard.press("3")
+    log = page.get_by_role("log")
+    expect(log.get_by_role("table")).to_be_visible()
+    expect(log.locator("pre span").first).to_be_visible()  # the colours of code come last
 
 
 def _ask_for_evidence(page: Page) -> None:
@@ -109,6 +112,7 @@ def _ask_for_evidence(page: Page) -> None:
 
 def _open_a_play(page: Page) -> None:
     page.get_by_role("button", name="Open docs").click()
+    expect(page.locator("strong", has_text="docs")).to_be_visible()  # its intent is drawn as markdown
 
 
 def _ask_for_a_transition(page: Page) -> None:
