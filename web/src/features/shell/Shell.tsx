@@ -82,7 +82,8 @@ function useTypedAhead(isOpen: boolean): () => string {
   const typed = useRef('')
   const stop = useRef<() => void>(() => undefined)
   useEffect(() => {
-    const timer = setTimeout(() => void loadPalette(), IDLE) // so that it is there when it is asked for
+    // So that it is there when it is asked for; should the studio be away just now, it is fetched then.
+    const timer = setTimeout(() => void loadPalette().catch(() => undefined), IDLE)
     return () => clearTimeout(timer)
   }, [])
   useEffect(() => {
