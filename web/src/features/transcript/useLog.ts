@@ -83,7 +83,7 @@ export function useLog(
   const onScroll = (): void => {
     const element = pane.current
     if (element === null) return
-    if (held === null && leftAt !== null) rush.moved(element.scrollTop, element.clientHeight)
+    rush.moved(element.scrollTop, held === null && leftAt !== null ? element.clientHeight : Infinity)
     if (held !== null) {
       // Not the reader, who would have let go of it: the router, which puts every scroll back where it was.
       const index = indexOf(positions, settle(held))
@@ -116,7 +116,7 @@ export function useLog(
   }
 }
 
-/** Whether whole panes pass by between two frames. */
+/** Whether whole panes pass by between two frames, by the reader's hand. */
 function useRush() {
   const [isRushing, setRushing] = useState(false)
   const last = useRef(0)
