@@ -11,7 +11,9 @@ from typing import Any
 
 from benchmarks import measure
 
-NAMES = ("append", "import", "list", "dashboard", "feed", "open", "writers", "prune", "doctor", "cli", "http", "browser")
+NAMES = (
+    "append", "import", "list", "dashboard", "feed", "open", "writers", "prune", "doctor", "cli", "http", "browser",
+)  # fmt: skip
 DEFAULT_RESULTS = Path(__file__).parent / "results" / "latest.json"
 
 
