@@ -162,7 +162,7 @@ def test_a_thing_that_needs_a_look_is_told_with_every_reason(client: TestClient,
     assert row == {
         "subject": "session", "id": "dead", "title": "nightly", "signals": ["stale", "slow"], "since": NOW - 2 * HOUR,
         "severity": "critical", "leads_to": "/api/sessions/dead", "session_id": "dead", "topic": None,
-        "play_name": None,
+        "play_name": None, "heard_at": NOW - 60, "actions": ["inspect", "transition"],
     }  # fmt: skip
     assert chain[0] == "Running"
     assert (state["health"], state["severity"], state["tone"]) == ("process_dead", "critical", "danger")

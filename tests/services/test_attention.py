@@ -95,6 +95,20 @@ def test_a_stale_run_over_60_minutes_says_both(ctx: Context) -> None:
     assert row.state.severity is Severity.CRITICAL
 
 
+def test_a_row_says_what_an_operator_can_do_and_since_when_a_run_is_quiet(ctx: Context) -> None:
+    fill(ctx)
+    rows = {row.id: row for row in every_row(ctx)}
+    assert rows["orphan"].actions == ("inspect", "repair", "transition")
+    assert rows["dead"].actions == ("inspect", "transition")
+    assert rows["zombie"].actions == ("inspect", "cleanup", "prune")
+    assert rows["failed"].actions == ("inspect",)
+    assert rows["quiet-7h"].heard_at == NOW - 7 * HOUR
+    assert rows["failed"].heard_at is None
+    assert all(
+        row.actions == () and row.heard_at is None for row in rows.values() if row.subject is not Subject.SESSION
+    )
+
+
 def test_a_zombie_names_what_it_left(ctx: Context) -> None:
     leave_files(ctx, put_run(ctx, "run-1", "completed", began=100, ended=50))
     (row,) = list_attention(ctx).items

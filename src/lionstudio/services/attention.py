@@ -17,8 +17,16 @@ from lionstudio.domain.attention import (
     slow_reason,
 )
 from lionstudio.domain.chain import play_chain, show_chain, state_chain
-from lionstudio.domain.health import Evidence, Health, classify_health, derive_health
-from lionstudio.domain.session import Session
+from lionstudio.domain.health import (
+    HEALTH_ACTIONS,
+    Evidence,
+    Health,
+    OperatorAction,
+    classify_health,
+    derive_health,
+    last_activity_at,
+)
+from lionstudio.domain.session import Session, SessionStatus
 from lionstudio.domain.session_list import PAGE_LIMIT, Cursor, View, decode_cursor
 from lionstudio.domain.show import Play
 from lionstudio.domain.state import (
@@ -68,6 +76,8 @@ class AttentionRow(NamedTuple):
     session_id: str | None = None  # of a run, or of a play's latest attempt
     topic: str | None = None  # of a play or a show
     play_name: str | None = None
+    heard_at: float | None = None  # when a run that runs was last heard
+    actions: tuple[OperatorAction, ...] = ()  # what an operator is offered for a run
 
 
 class AttentionPage(NamedTuple):
@@ -179,6 +189,8 @@ class _Rows:
             session_id=session.id,
             topic=session.show_topic,
             play_name=session.show_play_name,
+            heard_at=last_activity_at(session) if session.status is SessionStatus.RUNNING else None,
+            actions=HEALTH_ACTIONS[verdict.health],
         )
 
     def _play(self, concern: Concern) -> AttentionRow:

@@ -956,10 +956,20 @@ export interface components {
          */
         AttentionOut: {
             /**
+             * Actions
+             * @description what an operator is offered for a run
+             */
+            actions: components["schemas"]["OperatorAction"][];
+            /**
              * Chain
              * @description the state in words, most telling first
              */
             chain: string[];
+            /**
+             * Heard At
+             * @description when a run that runs was last heard
+             */
+            heard_at: number | null;
             /** Id */
             id: string;
             /**

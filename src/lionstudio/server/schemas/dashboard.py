@@ -13,7 +13,7 @@ from lionstudio.domain.dashboard import (
     LatencyNumbers,
     OutcomeNumbers,
 )
-from lionstudio.domain.health import Health
+from lionstudio.domain.health import Health, OperatorAction
 from lionstudio.domain.session import SessionStatus
 from lionstudio.domain.show import Play, PlayStatus
 from lionstudio.domain.state import Severity
@@ -181,6 +181,8 @@ class AttentionOut(BaseModel):
     session_id: str | None = Field(description="of a run, or of a play's latest attempt")
     topic: str | None
     play_name: str | None
+    heard_at: float | None = Field(description="when a run that runs was last heard")
+    actions: list[OperatorAction] = Field(description="what an operator is offered for a run")
 
     @classmethod
     def of(cls, row: AttentionRow) -> Self:
@@ -197,6 +199,8 @@ class AttentionOut(BaseModel):
             session_id=row.session_id,
             topic=row.topic,
             play_name=row.play_name,
+            heard_at=row.heard_at,
+            actions=list(row.actions),
         )
 
 
