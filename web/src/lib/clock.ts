@@ -21,11 +21,15 @@ function subscribe(listener: () => void): () => void {
   }
 }
 
-/** The time, in steps: a length below a minute ticks each second, below an hour each 10 s, else each minute. */
+/**
+ * The time, in steps: a length below a minute ticks each second, below an hour each 10 s, else each minute. The steps
+ * are those of the length, so that it changes when it does, and not up to a minute later.
+ */
 export function useNow(since: number | null = null): number {
   return useSyncExternalStore(subscribe, () => {
-    const age = since === null ? 0 : now - since
-    const step = age < 60 ? 1 : age < 3600 ? 10 : 60
-    return Math.floor(now / step) * step
+    const from = since ?? 0
+    const age = now - from
+    const step = since === null || age < 60 ? 1 : age < 3600 ? 10 : 60
+    return from + Math.floor(age / step) * step
   })
 }

@@ -4,6 +4,9 @@ import { formatBrief, formatDuration, formatRough, formatSpan } from './time'
 test.each([
   [0, '0s'],
   [8.4, '8s'],
+  [8.9, '8s'],
+  [9 * 3600 - 1, '8h 59m'],
+  [1_790_000_060.1 - 1_790_000_000.1, '1m'],
   [60, '1m'],
   [192, '3m 12s'],
   [47 * 60 + 5, '47m'],

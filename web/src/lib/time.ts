@@ -4,9 +4,15 @@ const MINUTE = 60
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** A length of time. Below ten minutes the seconds matter, below two days the minutes do. */
+// Moments are large numbers: between two of them a whole second may be less by a hair.
+const HAIR = 1e-3
+
+/**
+ * A length of time. Below ten minutes the seconds matter, below two days the minutes do. It is rounded down, as the
+ * server does it: nothing is shown as over before it is.
+ */
 export function formatDuration(seconds: number): string {
-  const whole = Math.max(0, Math.round(seconds))
+  const whole = wholeSeconds(seconds)
   if (whole < MINUTE) return `${whole}s`
   if (whole < 10 * MINUTE) return join(whole, MINUTE, 'm', 1, 's')
   if (whole < HOUR) return `${Math.floor(whole / MINUTE)}m`
@@ -21,10 +27,12 @@ export function formatBrief(seconds: number): string {
 
 /** One unit once there are two of it, as chains say it: 1h 20m, then 2h. */
 export function formatRough(seconds: number): string {
-  const whole = Math.max(0, Math.floor(seconds))
+  const whole = wholeSeconds(seconds)
   const unit = whole < HOUR ? MINUTE : HOUR
   return whole < 2 * unit ? formatDuration(whole) : formatBrief(whole)
 }
+
+const wholeSeconds = (seconds: number): number => Math.max(0, Math.floor(seconds + HAIR))
 
 function join(whole: number, unit: number, name: string, smaller: number, smallerName: string): string {
   const rest = Math.floor((whole % unit) / smaller)

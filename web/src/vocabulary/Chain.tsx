@@ -43,9 +43,16 @@ export function Chain({ words, state, look: own, raw, size = 'list', quietSince 
         size={large ? 16 : 14}
         className={`text-tone ${large && look.icon === 'running' ? 'animate-turn' : ''}`}
       />
-      <span className="cut">
-        <b className={look.quiet ? 'medium text-text' : 'strong'}>{first}</b>
-        {facts.map((fact) => ` · ${fact}`).join('')}
+      {/* A fact that has no room is left out as a whole, by wrapping to where nobody sees it: half a word says nothing. */}
+      <span
+        className={`min-w-0 overflow-hidden whitespace-normal ${large ? 'h-[26px] leading-[26px]' : 'h-5 leading-5'}`}
+      >
+        <b className={`cut inline-block max-w-full align-top ${look.quiet ? 'medium text-text' : 'strong'}`}>
+          {first}
+        </b>
+        {facts.map((fact) => (
+          <span key={fact} className="inline-block align-top whitespace-pre">{` · ${fact}`}</span>
+        ))}
       </span>
     </span>
   )

@@ -11,7 +11,7 @@ import { toConcern } from './lists'
 import { TwoLines } from './TwoLines'
 
 const COLUMNS: readonly Column<Concern>[] = [
-  { name: 'State', width: '264px', draw: (concern) => <ConcernState concern={concern} /> },
+  { name: 'State', width: '304px', draw: (concern) => <ConcernState concern={concern} /> },
   {
     name: 'What',
     width: 'auto',

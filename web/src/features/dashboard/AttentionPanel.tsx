@@ -45,7 +45,7 @@ export function AttentionPanel({ total }: { total: number }) {
 function ConcernRow({ concern }: { concern: Concern }) {
   const link = toConcern(concern)
   return (
-    <div className="grid grid-cols-[232px_minmax(0,1fr)_96px] items-center gap-3 px-4 min-[1341px]:grid-cols-[232px_minmax(0,1fr)_60px_96px]">
+    <div className="grid grid-cols-[264px_minmax(0,1fr)_96px] items-center gap-3 px-4 min-[1341px]:grid-cols-[264px_minmax(0,1fr)_60px_96px]">
       <span className="min-w-0">
         <ConcernState concern={concern} />
       </span>

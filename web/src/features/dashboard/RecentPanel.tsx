@@ -6,6 +6,7 @@ import { plainLine } from '@/lib/plain'
 import { formatBrief, formatDuration } from '@/lib/time'
 import { EmptyState } from '@/ui/states'
 import { Chain } from '@/vocabulary/Chain'
+import { wordsInRow } from '@/vocabulary/chainWords'
 import { EvidencePopover } from '@/vocabulary/EvidencePopover'
 import { provenanceOf } from '@/vocabulary/provenance'
 import { LivePanel } from './LivePanel'
@@ -69,7 +70,12 @@ function RecentRow({ run }: { run: Run }) {
       </span>
       <span className="min-w-0">
         <EvidencePopover runId={run.id}>
-          <Chain words={run.chain} state={run.state} raw={run.status} />
+          <Chain
+            words={wordsInRow(run.chain)}
+            state={run.state}
+            raw={run.status}
+            quietSince={run.last_message_at}
+          />
         </EvidencePopover>
       </span>
       <span className="hidden whitespace-nowrap text-text-2 min-[900px]:block">

@@ -8,6 +8,7 @@ import { formatBrief, formatDuration, formatWhole } from '@/lib/time'
 import { Checkbox } from '@/ui/Checkbox'
 import { ActivityChip } from '@/vocabulary/ActivityChip'
 import { Chain } from '@/vocabulary/Chain'
+import { wordsInRow } from '@/vocabulary/chainWords'
 import { EvidencePopover } from '@/vocabulary/EvidencePopover'
 import { KIND_WORDS } from '@/vocabulary/looks'
 import { provenanceOf } from '@/vocabulary/provenance'
@@ -141,10 +142,6 @@ function StateCell({ view: { run, isEvidenceOpen, onEvidence } }: { view: RunRow
     </EvidencePopover>
   )
 }
-
-// Counts of messages and lengths of time have columns of their own.
-const TOLD_ELSEWHERE = /^([\d,]+ messages?|[\d,]+[smhd]( \d+[smhd])?)$/
-const wordsInRow = (words: readonly string[]): string[] => words.filter((word) => !TOLD_ELSEWHERE.test(word))
 
 function Tokens({ run: { usage } }: { run: Run }) {
   const total = usage.input_tokens + usage.output_tokens + usage.cache_read_tokens + usage.cache_write_tokens
