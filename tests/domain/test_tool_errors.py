@@ -3,7 +3,7 @@
 import pytest
 
 from lionstudio.domain.conversation import ACTION_RESPONSE_CLASS, Message
-from lionstudio.domain.tool_errors import SENTENCE_LENGTH, Failure, ToolErrors, group_tool_errors, masked
+from lionstudio.domain.tool_errors import SENTENCE_LENGTH, Failure, ToolErrors, group_tool_errors, masked, telling_line
 
 
 def failure(id: str, tool: str, error: object, at: float = 0.0, output: object = None) -> Message:
@@ -29,6 +29,60 @@ def test_tracebacks_are_told_apart_by_their_last_line() -> None:
         [failure("a", "bash", begins + "KeyError: 'x'\n"), failure("b", "bash", begins + "ValueError: 7")]
     )
     assert [group.sentence for group in groups] == ["KeyError: 'x'", "ValueError: 7"]
+
+
+PYTEST = """
+============ test session starts ============
+tests/test_parser.py ....F                [100%]
+================== FAILURES =================
+______________ test_empty_lines _____________
+>       assert parse("") == []
+E       ValueError: not enough values
+parser/many.py:14: ValueError
+========== short test summary info ==========
+FAILED tests/test_parser.py::test_empty_lines - ValueError: not enough values
+======== 1 failed, 86 passed in 4.21s =======
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        pytest.param("", "", id="nothing"),
+        pytest.param("\n no disk \n", "no disk", id="one line"),
+        pytest.param(
+            PYTEST, "FAILED tests/test_parser.py::test_empty_lines - ValueError: not enough values", id="pytest"
+        ),
+        pytest.param(
+            PYTEST.partition("=== short")[0], "E       ValueError: not enough values", id="without its summary"
+        ),
+        pytest.param(
+            "=== RUN   TestSum\n--- FAIL: TestSum (0.00s)\nFAIL\nexit status 1", "--- FAIL: TestSum (0.00s)", id="go"
+        ),
+        pytest.param(
+            "gcc -c a.c\na.c:3:5: error: no such field\nmake: *** [a.o] Error 1",
+            "a.c:3:5: error: no such field",
+            id="gcc",
+        ),
+        pytest.param("> tsc\na.ts(3,5): error TS2322: not a number", "a.ts(3,5): error TS2322: not a number", id="tsc"),
+        pytest.param("Cloning\nfatal: not a git repository", "fatal: not a git repository", id="git"),
+        pytest.param(
+            "working\nTypeError: x is not a function\n  at f (a.js:1)", "TypeError: x is not a function", id="node"
+        ),
+        pytest.param("> test\nnpm ERR! code 1\nnpm ERR! path /srv", "npm ERR! code 1", id="npm"),
+        pytest.param("Exit code 2\nls: cannot access 'x'", "ls: cannot access 'x'", id="a bare exit code"),
+        pytest.param(
+            "The text was not found in the file.\nText: for line in lines:",
+            "The text was not found in the file.",
+            id="first line tells",
+        ),
+        pytest.param("====\nstopped\n----", "stopped", id="frames"),
+        pytest.param("====\n----", "====", id="only frames"),
+        pytest.param("ok\n" * 5_000 + "E   late", "E   late", id="thousands of lines"),
+    ],
+)
+def test_a_failure_is_told_by_the_line_that_says_what_failed(text: str, says: str) -> None:
+    assert telling_line(text) == says
 
 
 def test_ids_and_numbers_make_no_difference_and_the_last_sentence_is_shown() -> None:

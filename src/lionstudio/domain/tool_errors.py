@@ -8,7 +8,18 @@ from lionstudio.domain.conversation import Message, is_tool_error, tool_of
 from lionstudio.domain.message_text import error_text
 
 SENTENCE_LENGTH = 1_000  # a line may have megabytes; nobody tells two failures apart by what comes later
+LINES_READ = 2_000  # of one output, its last: what went wrong is said near the end, and an output may have millions
 TRACEBACK = "Traceback (most recent call last)"
+# How a line begins or reads that says what failed, the one that says most first.
+_SAYING = (
+    re.compile(r"\A(?:--- )?FAIL(?:ED)?:? +\S"),  # test runners: FAILED tests/test_a.py::test_b - ValueError
+    re.compile(r"\AE {2,}\S"),  # pytest, where it failed
+    re.compile(r"(?:[Ee]rror|ERROR|Exception|\b[Ff]atal|\bFATAL|\bpanic(?:ked)?)\b.{0,40}:|\bERR!"),
+)
+# A line that only frames an output: a rule with or without a title, or the bare fact that it failed.
+_FRAMING = re.compile(
+    r"[^\w]*\Z|[=\-_*#~]{3}|(?:Error: )?(?:[Cc]ommand )?(?:failed with )?[Ee]xit (?:code|status):? -?\d+\Z"
+)
 # Ids and numbers differ from time to time where the failure is the same.
 _VARYING = re.compile(
     r"\b0x[0-9a-f]+\b|\b(?=[0-9a-f-]{0,40}[0-9])[0-9a-f]{7,40}(?:-[0-9a-f]{2,40}){0,8}\b|[0-9]+(?:[.,:][0-9]+)*",
@@ -65,11 +76,18 @@ def group_tool_errors(messages: Iterable[Message]) -> list[ToolErrors]:
 
 
 def telling_line(text: str) -> str:
-    """The first line that says something; of a traceback the last one, because they all begin alike."""
-    lines = [stripped for line in text.splitlines() if (stripped := line.strip())]
-    if not lines:
-        return ""
-    return lines[-1 if lines[0].startswith(TRACEBACK) else 0][:SENTENCE_LENGTH]
+    """The line that says what failed: of a traceback the last one, because they all begin alike; else one that names a
+    failure; else the first, or the last where the first only frames what follows.
+    """
+    lines = [stripped[:SENTENCE_LENGTH] for line in text.splitlines()[-LINES_READ:] if (stripped := line.strip())]
+    if len(lines) < 2 or lines[0].startswith(TRACEBACK):
+        return lines[-1] if lines else ""
+    for saying in _SAYING:
+        if found := next((line for line in lines if saying.search(line)), None):
+            return found
+    if not _FRAMING.match(lines[0]):
+        return lines[0]
+    return next((line for line in reversed(lines) if not _FRAMING.match(line)), lines[0])
 
 
 def masked(sentence: str) -> str:
