@@ -19,7 +19,6 @@ def call(tool: Any, arguments: Any, at: float = 1.0, id: str = "m") -> Message:
     [
         ("Read", READ),
         ("bash", READ),
-        ("Grep", READ),
         ("Write", WRITTEN),
         ("MultiEdit", WRITTEN),
         ("NotebookEdit", WRITTEN),
@@ -52,12 +51,28 @@ def test_a_path_is_known_by_the_name_of_its_argument(key: str) -> None:
         {"path": ""},
         {"path": 7},
         {"path": ["a.py"]},
+        {"path": "src/"},
         {"path": "two\nlines"},
         {"path": "x" * (PATH_LENGTH + 1)},
     ],
 )
 def test_what_names_no_file_touches_none(arguments: Any) -> None:
     assert list_files_touched([call("Write", arguments)]) == []
+
+
+@pytest.mark.parametrize("tool", ["Grep", "grep_search", "LS", "list_directory", "Glob", "fs.findFiles", "web_search"])
+def test_looking_for_files_touches_none(tool: str) -> None:
+    assert list_files_touched([call(tool, {"path": "src"})]) == []
+
+
+@pytest.mark.parametrize("tool", ["false_reader", "readlist", "dispatch", "find_and_replace"])
+def test_a_tool_that_is_called_almost_like_a_search_touches_its_file(tool: str) -> None:
+    assert [file.path for file in list_files_touched([call(tool, {"path": "a.py"})])] == ["a.py"]
+
+
+def test_a_file_that_was_searched_and_read_counts_its_reading() -> None:
+    calls = [call("grep", {"path": "a.py"}, 1.0, "m1"), call("Read", {"path": "a.py"}, 2.0, "m2")]
+    assert list_files_touched(calls) == [FileTouched("a.py", READ, 1, 2.0, "m2")]
 
 
 def test_only_calls_count_and_not_their_results() -> None:

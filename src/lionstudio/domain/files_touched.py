@@ -1,5 +1,6 @@
 """Which files a run touched, as far as its tool calls say: read from what tools were asked, never from the disk."""
 
+import re
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Any, NamedTuple
@@ -10,6 +11,9 @@ PATH_KEYS = ("file_path", "notebook_path", "path", "filename", "file")
 PATH_LENGTH = 1_000  # a longer value is no path
 # What a tool is called, in any runtime, when it changes a file.
 WRITING_WORDS = ("write", "edit", "create", "patch", "replace", "insert", "delete", "save", "append", "move", "rename")
+# And when it only looks for files: what it is told then is mostly a folder, and nobody read a file in it yet.
+LOOKING_WORDS = frozenset(("ls", "list", "dir", "tree", "glob", "grep", "rg", "find", "search"))
+_WORDS = re.compile("[A-Z]?[a-z]+|[A-Z]+")
 
 
 class HowTouched(StrEnum):
@@ -30,12 +34,17 @@ class FileTouched(NamedTuple):
 
 
 def list_files_touched(messages: Iterable[Message]) -> list[FileTouched]:
-    """The files that tool calls name: written ones first, then by when they were last touched."""
+    """The files that tool calls read or write: written ones first, then by when they were last touched.
+
+    A search or a listing touches nothing, and a path that ends with a slash is a folder.
+    """
     found: dict[str, FileTouched] = {}
     for message in messages:
         if message.kind is not MessageKind.TOOL_CALL:
             continue
         how = _how(tool_of(message.content))
+        if how is None:
+            continue
         for path in _paths(message.content):
             before = found.get(path)
             written = how is HowTouched.WRITTEN or (before is not None and before.how is HowTouched.WRITTEN)
@@ -49,9 +58,12 @@ def list_files_touched(messages: Iterable[Message]) -> list[FileTouched]:
     return sorted(found.values(), key=lambda file: (file.how is HowTouched.READ, -file.last_at, file.path))
 
 
-def _how(tool: str | None) -> HowTouched:
-    name = (tool or "").lower()
-    return HowTouched.WRITTEN if any(word in name for word in WRITING_WORDS) else HowTouched.READ
+def _how(tool: str | None) -> HowTouched | None:
+    name = tool or ""
+    if any(word in name.lower() for word in WRITING_WORDS):
+        return HowTouched.WRITTEN
+    looks = any(word.lower() in LOOKING_WORDS for word in _WORDS.findall(name))
+    return None if looks else HowTouched.READ
 
 
 def _paths(content: Any) -> Iterable[str]:
@@ -60,5 +72,6 @@ def _paths(content: Any) -> Iterable[str]:
         for key in PATH_KEYS:
             value = arguments.get(key)
             if isinstance(value, str) and 0 < len(value) <= PATH_LENGTH and "\n" not in value:
-                yield value
+                if not value.endswith("/"):
+                    yield value
                 return
