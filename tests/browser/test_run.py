@@ -435,6 +435,7 @@ def test_history_says_who_changed_what_and_why(page: Page, world: World) -> None
     expect(rows.nth(0)).to_contain_text("run.ended.by_operator")
     expect(rows.nth(0)).to_contain_text("mira")
     expect(rows.nth(0)).to_contain_text("Known then: The process ended and the run never said how.")
+    expect(rows.nth(1)).to_contain_text("A recorder began the run.")
     expect(rows.nth(1)).to_contain_text("run.started")
 
 

@@ -72,7 +72,7 @@ def test_everything_about_a_run(li: Li, ctx: Context, clock: Clock) -> None:
     assert re.search(r"(?m)^bash +2  .* 1 failed$", answer.out)
     assert re.search(r"(?m)^bash +1  .* no such file$", answer.out)
     assert re.search(r"(?m)^claude +1,900 +0 +0 +40 +0  \$0\.2500$", answer.out)
-    assert re.search(r"(?m)  run +· → running +run\.started$", answer.out)
+    assert re.search(r"(?m)  run +· → running +A recorder began the run\.$", answer.out)
 
 
 def test_programs_get_one_object(li: Li, ctx: Context, clock: Clock) -> None:

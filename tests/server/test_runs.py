@@ -313,7 +313,7 @@ def test_the_history_says_who_changed_what_and_outlives_nothing_it_should_not(
     first, second = ok(client.get(f"{RUNS}/run-1/history"))["items"]
     assert first == {
         "at": NOW, "from_status": None, "to_status": "running", "actor": "run", "reason_code": "run.started",
-        "sentence": first["sentence"], "evidence": None,
+        "sentence": "A recorder began the run.", "evidence": None,
     }  # fmt: skip
     assert (second["at"], second["from_status"], second["to_status"]) == (NOW + 30 * DAY, "running", "cancelled")
     assert (second["actor"], second["reason_code"]) == ("ana", "run.ended.by_operator")

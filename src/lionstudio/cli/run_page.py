@@ -156,7 +156,7 @@ def _print_history(call: Call, detail: SessionDetail, *, now: float) -> None:
     rows: list[tuple[float, str, str, str]] = []
     for step in detail.history:
         move = f"{step.from_status or '·'} → {step.to_status or 'deleted'}"
-        rows.append((step.at, step.actor, move, step.sentence or step.reason_code or ""))
+        rows.append((step.at, step.actor, move, step.telling or step.reason_code or ""))
     for event in detail.events:
         why = event.details.get("sentence") or event.details.get("reason") or ""
         rows.append((event.created_at, event.actor, event.action, str(why)))

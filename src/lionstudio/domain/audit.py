@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from lionstudio.domain.reasons import REASON_CODES
+
 
 class AdminEvent(NamedTuple):
     """One thing an operator or the doctor did. Kept as written (R189)."""
@@ -28,6 +30,11 @@ class StatusTransition(NamedTuple):
     reason_code: str | None = None
     sentence: str | None = None
     evidence: Mapping[str, Any] | None = None
+
+    @property
+    def telling(self) -> str | None:
+        """Why it happened: the sentence that was written down, else that of its registered reason."""
+        return self.sentence or REASON_CODES.get(self.reason_code or "")
 
 
 EVENT_RETENTION_SECONDS = 30 * 24 * 3600  # R192

@@ -259,7 +259,7 @@ class Transition(BaseModel):
             to_status=step.to_status,
             actor=step.actor,
             reason_code=step.reason_code,
-            sentence=step.sentence,
+            sentence=step.telling,
             evidence=None if step.evidence is None else dict(step.evidence),
         )
 
