@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { QueryClient, QueryObserver } from '@tanstack/react-query'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { type Change, KNOWN_TOPICS, Marker, marksOf } from './marks'
+import { type Change, EVERYTHING, KNOWN_TOPICS, Marker, marksOf } from './marks'
 
 beforeEach(() => vi.useFakeTimers())
 afterEach(() => vi.useRealTimers())
@@ -106,4 +106,52 @@ test('a page that nobody sees asks when it is seen', async () => {
   marker.catchUp()
   await vi.advanceTimersByTimeAsync(10)
   expect(list.asked()).toBe(2)
+})
+
+test('two answers that come one after the other do not keep each other on their way', async () => {
+  const queries = new QueryClient()
+  const marker = new Marker(queries)
+  const one = shown(queries, ['run', 'a', 'detail'], 70)
+  const other = shown(queries, ['run', 'a', 'history'], 75)
+  await vi.advanceTimersByTimeAsync(20)
+  for (const mark of marksOf(change('message'))) marker.mark(mark) // while both are asked for the first time
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect([one.asked(), other.asked()]).toEqual([2, 2])
+})
+
+test('what changes while an old answer is awaited is asked for at the pace of its kind', async () => {
+  const queries = new QueryClient()
+  const marker = new Marker(queries)
+  const quick = shown(queries, ['runs', 'quick'], 5)
+  const slow = shown(queries, ['runs', 'slow'], 10_000)
+  await vi.advanceTimersByTimeAsync(100)
+  for (let at = 0; at < 4950; at += 10) {
+    marker.mark({ key: ['runs'], every: 1000 })
+    await vi.advanceTimersByTimeAsync(10)
+  }
+  expect(quick.asked()).toBe(6)
+  await vi.advanceTimersByTimeAsync(30_000)
+  expect([quick.asked(), slow.asked()]).toEqual([7, 2])
+})
+
+test('a plan that somebody reads stays as it is when everything else is out of date', async () => {
+  const queries = new QueryClient()
+  const marker = new Marker(queries)
+  const plan = shown(queries, ['plan', 'prune'])
+  const trial = shown(queries, ['trial', 'topic'])
+  const list = shown(queries, ['runs'])
+  await vi.advanceTimersByTimeAsync(10)
+  marker.mark(EVERYTHING)
+  await vi.advanceTimersByTimeAsync(5000)
+  expect([plan.asked(), trial.asked(), list.asked()]).toEqual([1, 1, 2])
+})
+
+test('nothing is kept for a run that nobody looks at', async () => {
+  const marker = new Marker(new QueryClient())
+  const timers = vi.getTimerCount()
+  const hidden = vi.spyOn(document, 'hidden', 'get').mockReturnValue(true)
+  for (let run = 0; run < 100; run += 1) marker.mark({ key: ['run', `${run}`], every: 150 })
+  hidden.mockReturnValue(false)
+  marker.catchUp()
+  expect(vi.getTimerCount()).toBe(timers)
 })

@@ -1,6 +1,6 @@
 // Which queries show what has changed, and how often they may be asked again because of it.
 
-import type { QueryClient, QueryKey } from '@tanstack/react-query'
+import type { Query, QueryClient, QueryKey } from '@tanstack/react-query'
 
 /** What the server tells of a change. The topic `reload` says that anything may have changed. */
 export type Change = { topic: string; id: string; session_id: string | null }
@@ -15,6 +15,9 @@ const lists = (...names: string[]): Mark[] => names.map((name) => ({ key: [name]
 const own = ({ session_id }: Change): Mark[] =>
   session_id === null ? [] : [{ key: ['run', session_id], every: OWN }]
 export const EVERYTHING: Mark = { key: [], every: LISTS }
+
+// What somebody reads before saying yes to it. It must not become another under the eyes, and the server asks again.
+const HELD: ReadonlySet<unknown> = new Set(['plan', 'trial'])
 
 // A query whose key begins so is out of date when the topic changes. Shows, teams and admin show states of runs, too.
 const MARKS: Record<string, (change: Change) => Mark[]> = {
@@ -34,7 +37,17 @@ export const marksOf = (change: Change): Mark[] => MARKS[change.topic]?.(change)
 
 export const KNOWN_TOPICS = Object.keys(MARKS)
 
-type Pace = { mark: Mark; last: number; isDue: boolean; timer: ReturnType<typeof setTimeout> | undefined }
+type Pace = {
+  mark: Mark
+  last: number
+  isDue: boolean
+  /** Queries whose answers were on their way at the change, and may be of the time before it. */
+  late: Set<Query>
+  timer: ReturnType<typeof setTimeout> | undefined
+}
+
+const isOnItsWay = (query: Query): boolean => query.state.fetchStatus === 'fetching'
+const isMarked = (query: Query): boolean => !HELD.has(query.queryKey[0])
 
 /** Asks queries again, each kind at its own pace: the first time at once, then in steps. */
 export class Marker {
@@ -47,19 +60,19 @@ export class Marker {
 
   mark(mark: Mark): void {
     const name = JSON.stringify(mark.key)
-    const known = this.#paces.get(name)
-    const pace = known ?? { mark, last: Number.NEGATIVE_INFINITY, isDue: false, timer: undefined }
-    if (known === undefined) this.#paces.set(name, pace)
+    let pace = this.#paces.get(name)
+    if (pace === undefined) {
+      if (this.#find(mark).length === 0) return // whoever begins to look reads what is new anyway
+      pace = { mark, last: Number.NEGATIVE_INFINITY, isDue: false, late: new Set(), timer: undefined }
+      this.#paces.set(name, pace)
+    }
     pace.isDue = true
-    if (pace.timer !== undefined || document.hidden) return // a page that nobody sees asks when it is seen
-    const wait = pace.last + mark.every - Date.now()
-    if (wait <= 0) this.#ask(pace)
-    else this.#later(pace, wait)
+    if (pace.timer === undefined) this.#go(pace)
   }
 
   /** Ask for all that is due, now that somebody looks. */
   catchUp(): void {
-    for (const pace of this.#paces.values()) if (pace.isDue && pace.timer === undefined) this.mark(pace.mark)
+    for (const pace of this.#paces.values()) if (pace.timer === undefined) this.#go(pace)
   }
 
   stop(): void {
@@ -67,24 +80,47 @@ export class Marker {
     this.#paces.clear()
   }
 
-  #later(pace: Pace, wait: number): void {
-    pace.timer = setTimeout(() => {
-      pace.timer = undefined
-      if (pace.isDue && !document.hidden) this.#ask(pace)
-      else if (!pace.isDue) this.#paces.delete(JSON.stringify(pace.mark.key))
-    }, wait)
+  #find({ key }: Mark): Query[] {
+    return this.#queries.getQueryCache().findAll({ queryKey: key, predicate: isMarked })
+  }
+
+  #go(pace: Pace): void {
+    if (document.hidden) return // a page that nobody sees asks when it is seen
+    if (pace.isDue && Date.now() >= pace.last + pace.mark.every) this.#ask(pace)
+    else this.#askLate(pace)
+    const rest = Math.max(0, pace.last + pace.mark.every - Date.now())
+    if (pace.late.size === 0 && !pace.isDue && rest === 0) {
+      this.#paces.delete(JSON.stringify(pace.mark.key))
+      return
+    }
+    pace.timer = setTimeout(
+      () => {
+        pace.timer = undefined
+        this.#go(pace)
+      },
+      pace.late.size === 0 ? rest : Math.min(LOOK_AGAIN, rest || LOOK_AGAIN),
+    )
   }
 
   // An answer on its way may be of the time before the change. Cancelled, it would never come where changes are many;
-  // kept, it would pass for the newest. So it is awaited, and then asked for again.
+  // kept, it would pass for the newest. So it is awaited, and then asked for once more: it, and no other.
   #ask(pace: Pace): void {
-    const { key, every } = pace.mark
-    const filter = { queryKey: key }
-    const isAnswered = (query: { state: { fetchStatus: string } }) => query.state.fetchStatus !== 'fetching'
-    const isWaiting = !this.#queries.getQueryCache().findAll(filter).every(isAnswered)
-    void this.#queries.invalidateQueries({ ...filter, predicate: isAnswered }, { cancelRefetch: false })
-    pace.isDue = isWaiting
+    const found = this.#find(pace.mark)
+    pace.late = new Set(found.filter(isOnItsWay))
+    pace.isDue = false
     pace.last = Date.now()
-    this.#later(pace, isWaiting ? LOOK_AGAIN : every)
+    this.#invalidate(new Set(found.filter((query) => !isOnItsWay(query))))
+  }
+
+  #askLate(pace: Pace): void {
+    const answered = new Set([...pace.late].filter((query) => !isOnItsWay(query)))
+    for (const query of answered) pace.late.delete(query)
+    this.#invalidate(answered)
+  }
+
+  #invalidate(wanted: ReadonlySet<Query>): void {
+    if (wanted.size === 0) return
+    const predicate = (query: Query): boolean => wanted.has(query)
+    void this.#queries.invalidateQueries({ predicate }, { cancelRefetch: false })
   }
 }
