@@ -267,6 +267,38 @@ def test_ended_by_hand_the_rows_change_and_the_choice_is_gone(own_page: Page) ->
     expect(ended).to_contain_text("no longer matches")
 
 
+def test_the_second_line_says_nothing_twice(page: Page, world: World) -> None:
+    open_runs(page, "?show=payments-split")
+    name = "payments-split/docs"
+    expect(row(page, name).get_by_role("cell").nth(1)).to_have_text(
+        re.compile(rf"^{name}\w{{8}} · playbook feature · builder$")
+    )
+
+
+def test_the_order_ends_where_the_table_does(page: Page) -> None:
+    open_runs(page)
+    order, end = page.get_by_text("Running first, then newest").bounding_box(), table(page).bounding_box()
+    assert order is not None and end is not None
+    assert 0 <= end["x"] + end["width"] - (order["x"] + order["width"]) < 20  # its arrow is after the words
+
+
+@pytest.mark.parametrize(
+    "look", [{"viewport": {"width": 800, "height": 900}}, {"viewport": {"width": 1024, "height": 900}}]
+)
+def test_tabs_that_have_no_room_are_folded(page: Page) -> None:
+    open_runs(page)
+    nav = page.get_by_role("navigation", name="Lists of runs")
+    box = nav.bounding_box()
+    assert box is not None
+    assert box["height"] < 40  # one line
+    expect(tabs(page).filter(has_text="Legacy")).to_be_hidden()
+    nav.get_by_role("button", name="More lists").click()
+    page.get_by_role("menuitem", name="Legacy").click()
+    expect(page).to_have_url(re.compile("view=legacy"))
+    expect(tabs(page).filter(has_text="Legacy")).to_have_attribute("aria-current", "page")
+    expect(tabs(page).filter(has_text="Legacy")).to_be_visible()
+
+
 def test_a_narrow_window_has_no_kind_and_no_size_and_never_scrolls_sideways(page: Page) -> None:
     open_runs(page)
     for width in (800, 1440):

@@ -45,7 +45,7 @@ export function Chain({ words, state, look: own, raw, size = 'list', quietSince 
       />
       {/* A fact that has no room is left out as a whole, by wrapping to where nobody sees it: half a word says nothing. */}
       <span
-        className={`min-w-0 overflow-hidden whitespace-normal ${large ? 'h-[26px] leading-[26px]' : 'h-5 leading-5'}`}
+        className={`min-w-0 overflow-hidden text-left whitespace-normal ${large ? 'h-[26px] leading-[26px]' : 'h-5 leading-5'}`}
       >
         <b className={`cut inline-block max-w-full align-top ${look.quiet ? 'medium text-text' : 'strong'}`}>
           {first}

@@ -24,7 +24,7 @@ type Props = {
 export function FilterBar({ search, news, onChange, onTake }: Props) {
   const [added, setAdded] = useState<readonly Field[]>([])
   const words = useRef<HTMLDivElement>(null)
-  useKeys({ '/': { does: 'filter', act: () => words.current?.querySelector('input')?.focus() } }, 'Runs')
+  useKeys({ '/': { does: 'Filter', act: () => words.current?.querySelector('input')?.focus() } }, 'Runs')
   const isTab = (field: Field) => field === 'status' && TABS[tabOf(search)]?.search.status !== undefined
   const shown = FIELDS.filter(
     (field) => (search[field] !== undefined && !isTab(field)) || added.includes(field),
@@ -85,13 +85,14 @@ export function FilterBar({ search, news, onChange, onTake }: Props) {
           </Button>
         ) : null}
       </div>
-      <div className="flex h-7 flex-none items-center gap-1">
+      <div className="flex h-7 flex-none items-center gap-2">
+        <NewsButton news={news} onTake={onTake} />
         <Menu
           trigger={
             <button
               type="button"
               aria-label={`Order: ${SORT_WORDS[sort ?? 'active']}`}
-              className="inline-flex h-6 items-center gap-1 rounded-control px-1.5 text-12 text-text-3 hover:bg-active hover:text-text"
+              className="-mr-1.5 inline-flex h-6 items-center gap-1 rounded-control px-1.5 text-12 text-text-3 hover:bg-active hover:text-text"
             >
               <span className="hidden wide:inline">{SORT_WORDS[sort ?? 'active']}</span>
               <span className="wide:hidden">Order</span>
@@ -108,7 +109,6 @@ export function FilterBar({ search, news, onChange, onTake }: Props) {
             </MenuItem>
           ))}
         </Menu>
-        <NewsButton news={news} onTake={onTake} />
       </div>
     </div>
   )

@@ -19,11 +19,15 @@ import { type RunList, useRunList } from './useRunList'
 import { useSelection } from './useSelection'
 import { TABS, tabOf, useTabCounts, ViewTabs } from './ViewTabs'
 
-type Props = { search: RunSearch; onSearch: (search: RunSearch, isTyping?: boolean) => void }
+type Props = {
+  search: RunSearch
+  visit: string
+  onSearch: (search: RunSearch, isTyping?: boolean) => void
+}
 
 /** The list of runs: named lists, filters, the table, and what can be done with chosen rows. */
-export function RunsView({ search, onSearch }: Props) {
-  const found = useRunList(search)
+export function RunsView({ search, visit, onSearch }: Props) {
+  const found = useRunList(search, visit)
   const { list, rows, news } = found
   const order = useMemo(() => rows.map((run) => run.id), [rows])
   const selection = useSelection(order, search)

@@ -1,9 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { Link, useNavigate } from '@tanstack/react-router'
 import { type Stats, statsQuery } from '@/api/dashboard'
 import type { RunSearch } from '@/api/runList'
 import { totalsQuery } from '@/api/totals'
 import { formatCount } from '@/lib/numbers'
+import { Icon } from '@/ui/Icon'
+import { Menu, MenuItem } from '@/ui/Menu'
 import { STATUS_WORDS, VIEW_WORDS } from '@/vocabulary/looks'
 
 type Tab = { label: string; search: RunSearch; count: (stats: Stats) => number }
@@ -48,12 +50,19 @@ export function tabOf({ view, status }: RunSearch): number {
   return status === 'running' ? TABS.indexOf(RUNNING) : 0
 }
 
+// Those that come last are folded where there is no room for all of them.
+const FOLDED_FROM = 5
+
 /** Named lists. A tab drops every other filter, because the number beside it counts without them. */
 export function ViewTabs({ search }: { search: RunSearch }) {
   const counts = useTabCounts()
   const current = tabOf(search)
+  const isFolded = (place: number) => place >= FOLDED_FROM && place !== current
   return (
-    <nav aria-label="Lists of runs" className="flex flex-wrap gap-x-4 border-b border-line wide:gap-x-6">
+    <nav
+      aria-label="Lists of runs"
+      className="@container flex gap-x-4 overflow-x-clip border-b border-line wide:gap-x-6"
+    >
       {TABS.map((tab, place) => (
         <Link
           key={tab.label}
@@ -62,7 +71,7 @@ export function ViewTabs({ search }: { search: RunSearch }) {
           // The router would call every narrower list the same page.
           activeProps={{}}
           {...(place === current ? { 'aria-current': 'page' as const } : { 'aria-current': undefined })}
-          className={`-mb-px flex h-9 flex-none items-center gap-1.5 border-b-2 medium ${place === current ? 'border-accent text-text' : 'border-transparent text-text-2 hover:text-text'}`}
+          className={`-mb-px h-9 flex-none items-center gap-1.5 border-b-2 medium ${isFolded(place) ? 'hidden @min-[960px]:flex' : 'flex'} ${place === current ? 'border-accent text-text' : 'border-transparent text-text-2 hover:text-text'}`}
         >
           {tab.label}
           {/* Its place is kept before its number is known. */}
@@ -71,6 +80,42 @@ export function ViewTabs({ search }: { search: RunSearch }) {
           </span>
         </Link>
       ))}
+      <span className="ml-auto flex items-center @min-[960px]:hidden">
+        <MoreTabs places={TABS.map((_, place) => place).filter(isFolded)} counts={counts} />
+      </span>
     </nav>
+  )
+}
+
+type MoreProps = { places: readonly number[]; counts: readonly (number | undefined)[] }
+
+/** The lists that have no tab in a narrow window. */
+function MoreTabs({ places, counts }: MoreProps) {
+  const navigate = useNavigate()
+  return (
+    <Menu
+      trigger={
+        <button
+          type="button"
+          aria-label="More lists"
+          className="inline-flex h-7 items-center gap-1 rounded-control px-1.5 medium text-text-2 hover:bg-active hover:text-text"
+        >
+          More
+          <Icon name="down" size={12} />
+        </button>
+      }
+    >
+      {places.map((place) => (
+        <MenuItem
+          key={TABS[place]?.label}
+          onSelect={() => void navigate({ to: '/runs', search: TABS[place]?.search ?? {} })}
+        >
+          {TABS[place]?.label}
+          <span className="ml-auto pl-4 text-12 text-text-3">
+            {counts[place] === undefined ? '' : formatCount(counts[place])}
+          </span>
+        </MenuItem>
+      ))}
+    </Menu>
   )
 }

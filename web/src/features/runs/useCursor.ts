@@ -32,15 +32,15 @@ export function useCursor(order: readonly string[], of: unknown, selection: Sele
   const open = withRow((runId) => void navigate({ to: '/runs/$runId', params: { runId } }))
   useKeys(
     {
-      j: { does: 'next run', act: step(1) },
-      k: { does: 'previous run', act: step(-1) },
+      j: { does: 'Next run', act: step(1) },
+      k: { does: 'Previous run', act: step(-1) },
       ArrowDown: step(1),
       ArrowUp: step(-1),
-      Enter: { does: 'open the run', act: open },
-      x: { does: 'select the run', act: withRow((id) => selection.toggle(id)) },
-      X: { does: 'select up to the run', act: withRow((id) => selection.toggle(id, true)) },
+      Enter: { does: 'Open the run', act: open },
+      x: { does: 'Select the run', act: withRow((id) => selection.toggle(id)) },
+      X: { does: 'Select up to the run', act: withRow((id) => selection.toggle(id, true)) },
       e: {
-        does: 'evidence of its state',
+        does: 'Evidence of its state',
         act: withRow((id) => showEvidence((shown) => (shown === id ? null : id))),
       },
     },

@@ -6,20 +6,20 @@ import { rowsOf } from './listing'
 import { ListWatch, type News, NO_NEWS } from './watching'
 
 /** A list of runs that stays where it is while they change. */
-export function useRunList(search: RunSearch) {
+export function useRunList(search: RunSearch, visit: string) {
   const queries = useQueryClient()
-  const list = useInfiniteQuery(runListQuery(search))
-  const [told, setTold] = useState<{ of: RunSearch; news: News }>({ of: search, news: NO_NEWS })
+  const list = useInfiniteQuery(runListQuery(search, visit))
+  const [told, setTold] = useState<{ of: string; news: News }>({ of: visit, news: NO_NEWS })
   const watch = useRef<ListWatch | null>(null)
   const onScreen = useRef<readonly string[]>([])
   const isLive = useConnection().state === 'live'
 
   useEffect(() => {
-    const own = new ListWatch(queries, search, (news) => setTold({ of: search, news }))
+    const own = new ListWatch(queries, search, visit, (news) => setTold({ of: visit, news }))
     watch.current = own
     own.seen(onScreen.current)
     // A list that one comes back to is shown at once, and nobody has watched it meanwhile.
-    if (queries.getQueryData(runListKey(search)) !== undefined) own.doubtAll()
+    if (queries.getQueryData(runListKey(search, visit)) !== undefined) own.doubtAll()
     const unwatch = watchChanges((change) => own.heard(change))
     const onSeen = (): void => own.ask()
     document.addEventListener('visibilitychange', onSeen)
@@ -28,7 +28,7 @@ export function useRunList(search: RunSearch) {
       unwatch()
       document.removeEventListener('visibilitychange', onSeen)
     }
-  }, [queries, search])
+  }, [queries, search, visit])
   useEffect(() => {
     if (isLive) watch.current?.ask()
   }, [isLive])
@@ -46,7 +46,7 @@ export function useRunList(search: RunSearch) {
     await watch.current?.take()
     scrollTo({ top: 0 })
   }, [])
-  return { list, rows, news: told.of === search ? told.news : NO_NEWS, loadMore, seen, take }
+  return { list, rows, news: told.of === visit ? told.news : NO_NEWS, loadMore, seen, take }
 }
 
 export type RunList = ReturnType<typeof useRunList>

@@ -25,6 +25,7 @@ const ROW_TOPICS = new Set(['session', 'message', 'branch', 'play'])
 export class ListWatch {
   readonly #queries: QueryClient
   readonly #search: RunSearch
+  readonly #key: ReturnType<typeof runListKey>
   readonly #tell: (news: News) => void
   readonly #due = new Set<string>() // runs that changed since they were read
   #isAllDue = false
@@ -38,9 +39,10 @@ export class ListWatch {
   #isAsked = false
   #isStopped = false
 
-  constructor(queries: QueryClient, search: RunSearch, tell: (news: News) => void) {
+  constructor(queries: QueryClient, search: RunSearch, visit: string, tell: (news: News) => void) {
     this.#queries = queries
     this.#search = search
+    this.#key = runListKey(search, visit)
     this.#tell = tell
   }
 
@@ -89,7 +91,7 @@ export class ListWatch {
   async take(): Promise<void> {
     const page = this.#first ?? (await readRunPage(this.#search))
     if (this.#isStopped) return
-    this.#queries.setQueryData<Listed>(runListKey(this.#search), { pages: [page], pageParams: [null] })
+    this.#queries.setQueryData<Listed>(this.#key, { pages: [page], pageParams: [null] })
     this.#first = null
     this.#left = new Set()
     this.#isAllDue = false
@@ -98,7 +100,7 @@ export class ListWatch {
   }
 
   async #look(): Promise<void> {
-    const listed = this.#queries.getQueryData<Listed>(runListKey(this.#search))
+    const listed = this.#queries.getQueryData<Listed>(this.#key)
     if (listed === undefined) return // still being read; whoever sees it asks again
     this.#isAsked = false
     this.#isLooking = true
@@ -121,7 +123,7 @@ export class ListWatch {
   #takeDue(): string[] {
     if (this.#isAllDue) {
       // From now on only rows out of sight are in doubt, and each of them is due by its name.
-      const listed = this.#queries.getQueryData<Listed>(runListKey(this.#search))
+      const listed = this.#queries.getQueryData<Listed>(this.#key)
       for (const page of listed?.pages ?? []) for (const run of page.items) this.#due.add(run.id)
       this.#isAllDue = false
     }
@@ -144,14 +146,14 @@ export class ListWatch {
     const left = new Set([...this.#left, ...leaving].filter((id) => !stays.has(id)))
     this.#left = left
     this.#first = first ?? this.#first
-    this.#queries.setQueryData<Listed>(runListKey(this.#search), (listed) =>
+    this.#queries.setQueryData<Listed>(this.#key, (listed) =>
       listed === undefined ? undefined : replaceRows(listed, [...belonging, ...gone]),
     )
     this.#report()
   }
 
   #report(): void {
-    const listed = this.#queries.getQueryData<Listed>(runListKey(this.#search))
+    const listed = this.#queries.getQueryData<Listed>(this.#key)
     const first = this.#first
     const found = listed === undefined || first === null ? [] : findNew(listed, first, this.#search.sort)
     const isMore = first !== null && first.next !== null && found.length === first.items.length
