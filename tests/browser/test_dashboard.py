@@ -180,6 +180,24 @@ def test_the_charts_are_drawn_and_open_as_tables(page: Page) -> None:
     assert sum(map(int, counts)) == told["latency_24h"]["measured"]
 
 
+def test_the_hours_of_the_outcomes_are_named(page: Page) -> None:
+    open_dashboard(page)
+    box = card(page, "Outcomes 24h")
+    places = [box.get_by_text(words, exact=True).bounding_box() for words in ("24h ago", "12h", "now")]
+    canvas = box.locator("canvas").bounding_box()
+    assert canvas is not None
+    for place in places:
+        assert place is not None
+        assert place["y"] >= canvas["y"] + canvas["height"] - 1  # below the bars
+
+
+def test_bars_of_the_same_kind_stand_at_the_same_height(page: Page) -> None:
+    open_dashboard(page)
+    one, other = (card(page, name).get_by_role("img").bounding_box() for name in ("Attention", "Active executions"))
+    assert one is not None and other is not None
+    assert one["y"] == other["y"]
+
+
 def test_pointing_at_an_hour_says_what_ended_in_it(page: Page) -> None:
     open_dashboard(page)
     over_time = card(page, "Outcomes 24h").get_by_role("button", name=re.compile("Runs that ended"))
@@ -198,8 +216,9 @@ def test_the_small_cards_tell_stale_runs_reviews_and_teams(page: Page) -> None:
 def test_the_strip_tells_how_the_studio_is(page: Page) -> None:
     open_dashboard(page)
     strip = page.get_by_role("group", name="System")
-    for part in ("System healthy", "DB", "WAL", "Connections", "SSE", "Doctor"):
+    for part in ("System healthy", "DB", "WAL", r"Watchers\s*\d+$", "Doctor"):
         expect(strip.get_by_role("link", name=re.compile(f"^{part}"))).to_be_visible()
+    expect(strip).not_to_contain_text("Connections")  # a file has none
     expect(strip.get_by_text(re.compile(r"^\d+\.\d [kM]B$")).first).to_be_visible()
 
 
@@ -247,6 +266,35 @@ def test_a_dead_run_is_ended_from_where_it_is_listed(
     expect(card(own_page, "Stale").get_by_role("link")).to_have_accessible_name(f"Stale: {dead - 1} runs")
 
 
+@pytest.mark.parametrize("look", [{}, {"viewport": {"width": 800, "height": 900}}])
+@pytest.mark.parametrize("address", ["/", "/attention", "/runs"])
+def test_a_state_shows_whole_words(page: Page, address: str) -> None:
+    page.goto(address)
+    chain = page.get_by_role("button", name=re.compile("^Running · quiet .* · process unknown$"))
+    expect(chain).to_be_visible()
+    left_out = """(chain) => {
+      const end = chain.getBoundingClientRect()
+      return [...chain.querySelectorAll('b, b ~ span')].filter((word) => {
+        const box = word.getBoundingClientRect()
+        return box.right > end.right || box.bottom > end.bottom + 1 || word.scrollWidth > word.clientWidth
+      }).map((word) => word.textContent)
+    }"""
+    assert chain.evaluate(left_out) == []
+
+
+def test_silence_goes_on_in_what_needs_attention(page: Page) -> None:
+    page.clock.install()
+    page.goto("/attention?signal=stale")
+    chain = page.get_by_role("row").filter(has_text="Rewrite the importer").get_by_role("button", name="process gone")
+    hours = re.compile(r"quiet (\d+)h")
+    expect(chain).to_have_text(hours)
+    before = hours.search(chain.inner_text())
+    assert before is not None
+    page.route("**/api/attention*", lambda route: route.abort())  # nobody asks the server
+    page.clock.run_for(65 * MINUTE * 1000)
+    expect(chain).to_have_text(re.compile(rf"quiet ({int(before[1]) + 1}|{int(before[1]) + 2})h"))
+
+
 def test_a_state_opens_its_evidence(page: Page) -> None:
     open_dashboard(page)
     rows = page.get_by_role("list", name="Needs attention").get_by_role("listitem")
@@ -265,6 +313,10 @@ def test_active_now_recent_runs_and_shows_are_listed(page: Page) -> None:
         expect(row).to_contain_text(name)
     shows = page.get_by_role("list", name="Shows in progress").get_by_role("listitem")
     expect(shows).to_have_count(2)
+    expect(recent.filter(has_text="Mend the flaky upload test 1").get_by_role("button")).to_have_text("Completed")
+    end, panel = (box.bounding_box() for box in (shows.last, page.locator("section").filter(has=shows.first).last))
+    assert end is not None and panel is not None
+    assert panel["y"] + panel["height"] - (end["y"] + end["height"]) < 2  # it ends where its content does
     expect(shows.filter(has_text="payments-split")).to_contain_text("1 of 6 merged")
 
 
@@ -337,10 +389,11 @@ def test_a_fresh_studio_teaches_with_commands_that_exist(empty_page: Page) -> No
     for says in ("Nothing needs you", "Nothing is running", "No run has ended yet", "Needs one finished run"):
         expect(empty_page.get_by_text(says, exact=True)).to_be_visible()
     commands = [text for text in empty_page.locator("code").all_inner_texts() if text.startswith("li ")]
-    assert "li state import" in commands
+    assert {"li state import", "li state import-db FILE"} <= set(commands)
     known = CLI.read_text()
     for command in commands:
-        assert command == "li --help" or f"### {command}\n" in known, command
+        verb = command.removesuffix(" FILE")
+        assert command == "li --help" or f"### {verb}\n" in known, command
 
 
 def test_what_a_fresh_studio_says_to_type_records_a_run(empty_page: Page, empty_studio: Studio, tmp_path: Path) -> None:

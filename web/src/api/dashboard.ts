@@ -10,7 +10,6 @@ export type Signal = Schema['Signal']
 export const dashboardKeys = { all: ['dashboard'] as const }
 
 const PAGE = 100
-const ACTIVE_LOOKED_AT = 50
 // The last 24 hours and "over 60 minutes" move by themselves, and no news tells of it.
 const TIME_MOVES = 60_000 // ms
 
@@ -28,14 +27,21 @@ export const attentionQuery = (limit: number) =>
     refetchInterval: TIME_MOVES,
   })
 
-/** What runs now. Its key is that of lists of runs, because every message may change an activity. */
-export const activeRunsQuery = queryOptions({
-  queryKey: ['runs', 'active now'],
-  queryFn: ({ signal }) =>
-    answerOf(
-      GET('/api/sessions', { params: { query: { status: 'running', limit: ACTIVE_LOOKED_AT } }, signal }),
-    ),
-})
+/**
+ * The first of what runs now, those that wait for a person before the others. The key is that of lists of runs, because
+ * every message may change an activity.
+ */
+export const activeRunsQuery = (limit: number) =>
+  queryOptions({
+    queryKey: ['runs', 'active now', limit],
+    queryFn: async ({ signal }) => {
+      const list = (query: { view: 'waiting' } | { status: 'running' }) =>
+        answerOf(GET('/api/sessions', { params: { query: { ...query, limit } }, signal }))
+      const [waiting, running] = await Promise.all([list({ view: 'waiting' }), list({ status: 'running' })])
+      const known = new Set(waiting.items.map((run) => run.id))
+      return [...waiting.items, ...running.items.filter((run) => !known.has(run.id))].slice(0, limit)
+    },
+  })
 
 export const showsInProgressQuery = (limit: number) =>
   queryOptions({

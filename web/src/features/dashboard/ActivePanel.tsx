@@ -17,14 +17,14 @@ const ROW = 52
 
 /** What runs, and what each run waits for. */
 export function ActivePanel({ running }: { running: number }) {
-  const list = useQuery(activeRunsQuery)
+  const list = useQuery(activeRunsQuery(SLOTS))
   return (
     <LivePanel
       className="col-span-12 wide:col-span-4"
       title="Active now"
       count={running}
       link={toRunning}
-      rows={personFirst(list.data?.items ?? [])}
+      rows={personFirst(list.data ?? [])}
       slots={SLOTS}
       rowHeight={ROW}
       instead={
@@ -32,7 +32,7 @@ export function ActivePanel({ running }: { running: number }) {
           <Skeleton rows={SLOTS} height={ROW} />
         ) : list.data === undefined && list.error ? (
           <Trouble error={list.error} retry={() => void list.refetch()} />
-        ) : list.data?.items.length === 0 ? (
+        ) : list.data?.length === 0 ? (
           <EmptyState title="Nothing is running.">
             <p>A run appears here while it happens. Those that have ended:</p>
             <Command>li runs ls</Command>

@@ -137,7 +137,8 @@ function ExecutionsCard({ numbers }: { numbers: Stats['executions'] }) {
         )
       }
     >
-      <p className="-mt-1 flex items-center gap-1.5 text-12 text-text-2">
+      <StackBar parts={items} className="mb-1" />
+      <p className="flex items-center gap-1.5 text-12 text-text-2">
         <NumberLink count={numbers.sessions} link={toRunning}>
           {countOf(numbers.sessions, 'run')}
         </NumberLink>
@@ -146,7 +147,6 @@ function ExecutionsCard({ numbers }: { numbers: Stats['executions'] }) {
           {countOf(numbers.plays, 'play')}
         </NumberLink>
       </p>
-      <StackBar parts={items} className="mt-1 mb-1" />
       <Legend items={items} columns="minmax(0,3fr) minmax(0,2fr)" />
     </Card>
   )

@@ -55,6 +55,7 @@ export function Hello() {
             <Command>li state import</Command>
             <Command>li state import-shows</Command>
             <Command>li state import-teams</Command>
+            <Command>li state import-db FILE</Command>
           </Way>
           <Way icon="tool" title="From the terminal" says="The same runs, without a browser.">
             <Command>li runs ls</Command>

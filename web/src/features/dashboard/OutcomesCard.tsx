@@ -10,6 +10,7 @@ import { toEndedAs, toRequestChanges } from './lists'
 
 const TimeBars = lazy(() => import('@/ui/charts/TimeBars'))
 const HEIGHT = 54
+const AXIS = 14 // px of it for the words below the bars
 // From the ground up: what went well carries what did not.
 const ENDINGS = ['completed', 'aborted', 'cancelled', 'timed_out', 'failed'] as const
 
@@ -85,16 +86,27 @@ function RunsOverTime({ hours }: { hours: Stats['hours'] }) {
         timeOf(index),
         ...ENDINGS.map((status) => formatCount(countIn(hour, status))),
       ])}
-      words={pointed === null ? undefined : <ReadOut text={readOut(pointed.index)} left={pointed.left} />}
+      words={
+        <>
+          <p className="absolute inset-x-0 bottom-0 flex justify-between text-11 leading-none text-text-3">
+            <span>24h ago</span>
+            <span>12h</span>
+            <span>now</span>
+          </p>
+          {pointed === null ? null : <ReadOut text={readOut(pointed.index)} left={pointed.left} />}
+        </>
+      }
     >
-      <Suspense>
-        <TimeBars
-          starts={hours.map((hour) => hour.starts_at)}
-          series={series}
-          height={HEIGHT}
-          onPoint={setPointed}
-        />
-      </Suspense>
+      <span className="block" style={{ height: HEIGHT }}>
+        <Suspense>
+          <TimeBars
+            starts={hours.map((hour) => hour.starts_at)}
+            series={series}
+            height={HEIGHT - AXIS}
+            onPoint={setPointed}
+          />
+        </Suspense>
+      </span>
     </ChartWithTable>
   )
 }

@@ -22,7 +22,7 @@ export function ShowsPanel({ total }: { total: number }) {
   const shows = list.data?.items ?? []
   return (
     <LivePanel
-      className="col-span-12 wide:col-span-4"
+      className="col-span-12 self-start wide:col-span-4"
       title="Shows in progress"
       count={total}
       link={toActiveShows}

@@ -24,22 +24,19 @@ export function SystemStrip({ stats }: { stats: Stats }) {
       <Part label="DB" title={system.engine} isSize>
         {formatBytes(system.db_size_bytes)}
       </Part>
-      <Part
-        label="WAL"
-        title={system.wal_bytes === null ? `${system.engine} tells of none` : undefined}
-        isSize
-      >
-        {system.wal_bytes === null ? '–' : formatBytes(system.wal_bytes)}
-      </Part>
-      <Part
-        label="Connections"
-        title={system.connections === null ? `${system.engine} tells of none` : undefined}
-        isExtra
-      >
-        {system.connections === null ? '–' : formatCount(system.connections)}
-      </Part>
-      <Part label="SSE" title="Watchers that follow the live feed" isExtra>
-        {formatCount(system.sse_streams)} live
+      {/* SQLite is a file and has no connections, PostgreSQL tells nobody of its log: what is not there has no place. */}
+      {system.wal_bytes === null ? null : (
+        <Part label="WAL" isSize>
+          {formatBytes(system.wal_bytes)}
+        </Part>
+      )}
+      {system.connections === null ? null : (
+        <Part label="Connections" isExtra>
+          {formatCount(system.connections)}
+        </Part>
+      )}
+      <Part label="Watchers" title="Windows and programs that follow the live feed" isExtra>
+        {formatCount(system.sse_streams)}
       </Part>
       <Part label="Doctor" isExtra>
         {round === null ? 'looks now' : `checked ${formatMoment(round.ended_at, stats.at)}`}
