@@ -215,13 +215,23 @@ class TestKeys:
         button.focus()
         page.keyboard.press("?")
         help = page.get_by_role("dialog", name="Keyboard")
-        for words in ("search or jump", "go to Runs", "narrow or wide sidebar", "switch theme"):
+        for words in ("Search or jump", "Go to Runs", "Narrow or wide sidebar", "Switch theme"):
             expect(help.get_by_text(words, exact=True)).to_be_visible()
         expect_accessible_in_both_themes(page, within="[role=dialog]")
         page.keyboard.press("t")
         page.keyboard.press("Escape")
         expect(help).to_have_count(0)
         expect(button).to_be_focused()
+
+    def test_the_help_of_a_run_says_what_its_numbers_do(self, page: Page, world: World) -> None:
+        open_page(page, f"/runs/{world.runs['Refactor the parser']}")
+        page.keyboard.press("?")
+        help = page.get_by_role("dialog", name="Keyboard")
+        own = help.get_by_role("region", name="This page")
+        expect(own.get_by_text("Go to that section", exact=True)).to_be_visible()
+        expect(own.locator("dt").first).to_have_text("1to6")
+        words = help.locator("dd").all_inner_texts()
+        assert all(each[0].isupper() for each in words), words
 
     def test_letters_rest_while_somebody_types(self, page: Page) -> None:
         open_page(page)

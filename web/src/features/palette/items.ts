@@ -6,7 +6,7 @@ import type { Run } from '@/api/runs'
 import { PAGES, VIEWS } from '@/features/shell/navigation'
 import { countOf, shortId } from '@/lib/numbers'
 import type { IconName } from '@/ui/Icon'
-import { lookOf } from '@/vocabulary/looks'
+import { KIND_WORDS, lookOf } from '@/vocabulary/looks'
 import { type Action, actionsOf, type ShellActs } from './actions'
 import { isMatch, wordsOf } from './match'
 
@@ -96,15 +96,14 @@ export function useFound(text: string, acts: ShellActs): Found {
 
 function runItem(run: Run): Item {
   const look = lookOf(run.state)
-  const { show, playbook, agent } = run.provenance
-  const source = show ?? playbook ?? agent ?? ''
+  const { kind, agent } = run.provenance
   return {
     id: `run ${run.id}`,
     icon: look.icon,
     tone: look.tone,
     label: run.display_name,
     detail: shortId(run.id),
-    hint: run.display_name.startsWith(source) ? '' : source,
+    hint: [kind === null ? null : KIND_WORDS[kind], agent].filter((word) => word !== null).join(' · '),
     href: `/runs/${encodeURIComponent(run.id)}`,
   }
 }

@@ -5,18 +5,19 @@ import { Keycap } from '@/ui/Keycap'
 
 // What keys mean wherever a page has them, for pages that do not say it themselves.
 const MEANINGS: Record<string, string> = {
-  '/': 'filter',
-  j: 'next row',
-  k: 'previous row',
-  Enter: 'open',
-  x: 'select row',
-  X: 'select all rows from the last one',
-  e: 'evidence of the state',
-  f: 'transcript in focus',
-  n: 'next error',
-  p: 'previous error',
-  End: 'follow live',
-  c: 'copy link',
+  '/': 'Filter',
+  j: 'Next row',
+  k: 'Previous row',
+  Enter: 'Open',
+  x: 'Select row',
+  X: 'Select all rows from the last one',
+  e: 'Evidence of the state',
+  f: 'Transcript in focus',
+  n: 'Next error',
+  p: 'Previous error',
+  End: 'Follow live',
+  c: 'Copy link',
+  ...Object.fromEntries([1, 2, 3, 4, 5, 6].map((place) => [place, 'Go to that section'])),
 }
 const NAMES: Record<string, string> = { ArrowDown: '↓', ArrowUp: '↑', ' ': 'Space', Escape: 'Esc' }
 
@@ -34,17 +35,15 @@ export default function KeyHelp({ onClose }: { onClose: () => void }) {
       says="They rest while you type in a field."
       width={isOne ? 400 : 640}
     >
-      <div className={`grid gap-x-10 gap-y-5 ${isOne ? '' : 'sm:grid-cols-2'}`}>
+      <div className={`-mb-5 gap-x-10 ${isOne ? '' : 'sm:columns-2'}`}>
         {groups.map(([name, lines]) => (
-          <section key={name} aria-label={name}>
+          <section key={name} aria-label={name} className="break-inside-avoid pb-5">
             <h3 className="mb-1.5 text-12 medium text-text-3">{name}</h3>
             <dl className="grid grid-cols-[96px_minmax(0,1fr)] items-center gap-y-1.5">
               {lines.map(({ keys, does }) => (
                 <Fragment key={does}>
                   <dt>
-                    {keys.map((key) => (
-                      <Keys key={key} name={key} />
-                    ))}
+                    <AllKeys keys={keys} />
                   </dt>
                   <dd className="text-text-2">{does}</dd>
                 </Fragment>
@@ -69,6 +68,20 @@ export function groupsOf(bindings: readonly Binding[]): [string, Line[]][] {
     if (lines.size > 0) groups.set(group, lines)
   }
   return [...groups].map(([name, lines]) => [name, [...lines].map(([does, keys]) => ({ keys, does }))])
+}
+
+/** Keys that do the same; of many digits in a row the first and the last. */
+function AllKeys({ keys }: { keys: readonly string[] }) {
+  const [first = '', last = ''] = [keys[0], keys.at(-1)]
+  const isRow = keys.length > 2 && keys.every((key, place) => Number(key) === Number(first) + place)
+  if (!isRow) return keys.map((key) => <Keys key={key} name={key} />)
+  return (
+    <span className="inline-flex items-center gap-[3px]">
+      <Keycap>{first}</Keycap>
+      <span className="text-12 text-text-3">to</span>
+      <Keycap>{last}</Keycap>
+    </span>
+  )
 }
 
 function Keys({ name }: { name: string }) {

@@ -28,16 +28,16 @@ export function Shell({ children }: { children: ReactNode }) {
   const pages: KeyActions = Object.fromEntries(
     PAGES.map(({ key, href, label }) => [
       `g ${key}`,
-      { does: `go to ${label}`, act: () => void navigate({ href }) },
+      { does: `Go to ${label}`, act: () => void navigate({ href }) },
     ]),
   )
   useKeys(
     {
-      'Ctrl+k': { does: 'search or jump', act: () => setLayer('palette') },
+      'Ctrl+k': { does: 'Search or jump', act: () => setLayer('palette') },
       ...pages,
-      '[': { does: 'narrow or wide sidebar', act: toggle },
-      t: { does: 'switch theme', act: switchTheme },
-      '?': { does: 'this help', act: () => setLayer('help') },
+      '[': { does: 'Narrow or wide sidebar', act: toggle },
+      t: { does: 'Switch theme', act: switchTheme },
+      '?': { does: 'This help', act: () => setLayer('help') },
     },
     'Everywhere',
   )
