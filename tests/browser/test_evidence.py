@@ -22,7 +22,7 @@ def test_pointing_at_a_chain_tells_the_rule_the_facts_and_their_proof(page: Page
     expect(card(page)).to_contain_text("Stale: the process ended and the run never said how.")
     expect(card(page).get_by_text("run.health.process_dead", exact=True)).to_be_visible()
     facts = card(page).get_by_role("listitem")
-    expect(facts.first).to_have_text(re.compile(r"^Against it: Process \d+ on .+ is gone.*pid \d+"))
+    expect(facts.first).to_have_text(re.compile(r"^Against it: Process \d+ on .+ is gone\s*not found$"))
     expect(facts.filter(has_text="Unknown: Heartbeat unknown")).to_be_visible()
     expect(facts.filter(has_text=re.compile("Last message [89]h"))).to_be_visible()
     expect(facts.last).to_contain_text("Stored status is running")

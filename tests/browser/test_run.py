@@ -238,6 +238,24 @@ def test_the_evidence_is_told_in_full_with_what_is_unknown(page: Page, world: Wo
     expect(panel(page, "branches")).to_be_in_viewport()
 
 
+def test_the_timeline_of_a_dead_run_ends_with_its_last_sign_of_life(page: Page, world: World) -> None:
+    visit(page, world, "Rewrite the importer")
+    timeline = page.locator("section", has=page.get_by_role("heading", name="Timeline")).last
+    expect(timeline).to_contain_text(re.compile(r"\d\d – .*, its last sign of life"))
+    bar = timeline.locator(".lane-open")
+    expect(bar).to_have_css("min-width", "28px")
+    tone = re.compile("t-stale")
+    expect(timeline.locator(".lane .rounded-full").first).to_have_class(tone)
+    expect(page.get_by_role("navigation", name="Branches").locator(".rounded-full").first).to_have_class(tone)
+
+
+def test_nothing_of_a_fact_is_cut_that_fits_on_two_lines(page: Page, world: World) -> None:
+    visit(page, world, "Refactor the parser")
+    note = fact(page, "Cost").locator("dd").last
+    expect(note).to_contain_text("gpt-5 $")
+    assert note.evaluate("one => one.scrollHeight <= one.clientHeight && one.scrollWidth <= one.clientWidth")
+
+
 def test_evidence_opens_by_key_and_leaves_with_escape(page: Page, world: World) -> None:
     visit(page, world, "Rewrite the importer")
     expect(panel(page, "history").locator("tbody tr")).to_have_count(1)  # everything is there
@@ -268,7 +286,10 @@ def test_the_facts_of_a_run(page: Page, world: World) -> None:
     expect(fact(page, "Model")).to_contain_text("claude-sonnet-4-6and gpt-5")
     expect(fact(page, "Process").first).to_contain_text("pid")
     expect(fact(page, "Tool errors")).to_contain_text("22 kinds")
-    expect(fact(page, "ticket")).to_contain_text("PAY-118")
+    expect(fact(page, "Interactive")).to_contain_text("yes, a person sits in front of it")
+    metadata = page.get_by_role("region", name="Metadata")
+    expect(metadata.locator("dt")).to_have_text(["ticket"])
+    expect(metadata.locator("dd")).to_have_text(["PAY-118"])
     expect(fact(page, "User")).to_contain_text("ana")
     expect(fact(page, "Artifacts")).to_contain_text("artifacts/parser")
 
@@ -419,6 +440,7 @@ def test_team_messages_come_newest_first_and_open_in_full(page: Page, world: Wor
     team = panel(page, "team-messages")
     expect(team.get_by_role("listitem")).to_have_count(3)
     expect(team.get_by_role("listitem").last).to_contain_text("The schema is merged.")
+    expect(team.get_by_role("listitem").last.locator("code")).to_have_text("bookings")
     expect(team.get_by_role("listitem").first).to_contain_text("architect to all")
     team.get_by_role("button", name="Expand raw message").click()
     expect(team.get_by_role("button", name="Close raw message")).to_be_visible()

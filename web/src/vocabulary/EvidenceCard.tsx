@@ -83,13 +83,13 @@ export function EvidenceFacts({ run }: { run: RunInFull }) {
 function FactLine({ runId, fact }: { runId: string; fact: Fact }) {
   const proof = PROOFS[fact.proof]
   return (
-    <li className="grid grid-cols-[14px_minmax(0,auto)_minmax(120px,1fr)] items-start gap-x-2">
+    <li className="grid grid-cols-[14px_minmax(0,auto)_minmax(96px,1fr)] items-start gap-x-2">
       <Icon name={proof.icon} size={14} className={`mt-px ${proof.look}`} />
       <span className="break-words">
         {proof.word === '' ? null : <span className="sr-only">{proof.word} </span>}
         {fact.says}
       </span>
-      <span className="min-w-0 text-right break-words text-text-3">
+      <span className="min-w-0 text-right break-words text-text-3" title={fact.title}>
         {fact.place === undefined ? (
           fact.because
         ) : (

@@ -90,7 +90,8 @@ test('each fact says what proves it', () => {
   expect(facts[0]).toEqual({
     proof: 'no',
     says: 'Process 9120 on atlas-02 is gone',
-    because: 'Not found since 05:41.',
+    because: 'Not found since 05:41',
+    title: 'Not found since 05:41.',
   })
   expect(facts.at(-1)).toEqual({
     proof: 'plain',
@@ -99,6 +100,38 @@ test('each fact says what proves it', () => {
   })
   const last = facts.find((fact) => fact.says === 'Last message 9h ago')
   expect([last?.because, last?.place]).toEqual(['retry #9', { branch_id: 'retry', position: 9 }])
+})
+
+test.each([
+  ['pid 9120 is alive on atlas-02, same boot and start time.', 'same start time'],
+  ['pid 9120 is gone from atlas-02.', 'not found'],
+  ['pid 9120 is on atlas-02 and cannot be seen from atlas-07.', 'cannot be seen from atlas-07'],
+  ['pid 9120 now belongs to another process.', 'now belongs to another process'],
+  ['atlas-02 was rebooted since pid 9120 started.', 'atlas-02 was rebooted since pid 9120 started'],
+])('the proof of a process says nothing twice', (sentence, because) => {
+  const [process] = runOf().processes
+  const [first] = factsOf(runOf({ processes: process === undefined ? [] : [{ ...process, sentence }] }), NOW)
+  expect([first?.because, first?.title]).toEqual([because, sentence])
+})
+
+test('a heartbeat is missed only where the process cannot be looked at', () => {
+  const because = (process: 'dead' | 'unknown') =>
+    factsOf(runOf({ evidence: { ...runOf().evidence, process } }), NOW)[1]?.because
+  expect(because('dead')).toBe('not needed, its process is looked at')
+  expect(because('unknown')).toBe('none was sent')
+})
+
+test('a long folder is told by its end', () => {
+  const run = runOf({
+    artifacts_path: '/srv/studio/artifacts/parser',
+    evidence: { ...runOf().evidence, has_artifacts: true },
+  })
+  expect(factsOf(run, NOW)).toContainEqual({
+    proof: 'plain',
+    says: 'It wrote files',
+    because: '…/artifacts/parser',
+    title: '/srv/studio/artifacts/parser',
+  })
 })
 
 test('a run without a process has one that is unknown', () => {

@@ -8,8 +8,8 @@ import { formatDuration, formatMoment } from '@/lib/time'
 import { HEALTH_WORDS, STATUS_WORDS } from './looks'
 
 export type Proof = 'yes' | 'no' | 'unknown' | 'plain'
-/** `place`: the message that proves it. */
-export type Fact = { proof: Proof; says: string; because: string; place?: MessagePlace }
+/** `place`: the message that proves it; `title`: what proves it in full, where that is long. */
+export type Fact = { proof: Proof; says: string; because: string; place?: MessagePlace; title?: string }
 
 // What of a run the evidence is told from.
 export type Judged = Pick<
@@ -75,16 +75,32 @@ function processFacts(run: Judged): Fact[] {
     const where = process.host === null ? '' : ` on ${plainLine(process.host)}`
     return {
       proof: PROCESS_PROOFS[process.state],
-      says: `${ROLE_WORDS[process.role]} ${process.pid}${where} ${PROCESS_WORDS[process.state]}`,
-      because: plainLine(process.sentence),
+      says: `${ROLE_WORDS[process.role]}${process.pid === 0 ? '' : ` ${process.pid}`}${where} ${PROCESS_WORDS[process.state]}`,
+      because: proofOf(process.sentence),
+      title: plainLine(process.sentence),
     }
   })
 }
 
+// What the sentence of a look begins with is said already: which process it is, where, and whether it lives.
+const SAID: readonly [RegExp, string][] = [
+  [/^pid \d+ is alive on .+, same boot and start time\.$/, 'same start time'],
+  [/^pid \d+ is gone from .+\.$/, 'not found'],
+  [/^pid \d+ is (?:on|in) .+ and cannot be seen/, 'cannot be seen'],
+  [/^pid \d+ /, ''],
+  [/\.$/, ''],
+]
+
+const proofOf = (sentence: string): string =>
+  SAID.reduce((left, [said, short]) => left.replace(said, short), plainLine(sentence))
+
 function heartbeatFact(run: Judged, now: number): Fact {
   const at = run.evidence.heartbeat_at
-  if (at === null)
-    return { proof: 'unknown', says: 'Heartbeat unknown', because: 'none was written; a look needs none' }
+  if (at === null) {
+    const because =
+      run.evidence.process === 'unknown' ? 'none was sent' : 'not needed, its process is looked at'
+    return { proof: 'unknown', says: 'Heartbeat unknown', because }
+  }
   return { proof: 'plain', says: `Heartbeat ${formatDuration(now - at)} ago`, because: formatMoment(at, now) }
 }
 
@@ -111,12 +127,16 @@ export function lastMessage(
 }
 
 function filesFact(run: Judged): Fact {
-  const folder = run.artifacts_path === null ? 'it names no folder' : plainLine(run.artifacts_path)
+  const { artifacts_path: path } = run
+  const folder =
+    path === null
+      ? { because: 'it names no folder' }
+      : { because: endOfPath(plainLine(path)), title: plainLine(path) }
   switch (run.evidence.has_artifacts) {
     case true:
-      return { proof: 'plain', says: 'It wrote files', because: folder }
+      return { proof: 'plain', says: 'It wrote files', ...folder }
     case false:
-      return { proof: 'plain', says: 'It wrote no file', because: folder }
+      return { proof: 'plain', says: 'It wrote no file', ...folder }
     case null:
       return { proof: 'unknown', says: 'Files unknown', because: 'nobody could look' }
   }
@@ -156,4 +176,6 @@ function statusFact(run: Judged, now: number): Fact {
 
 const statusWord = (status: Judged['status']): string => (status === null ? 'Legacy' : STATUS_WORDS[status])
 const fileName = (path: string): string => plainLine(path.split('/').at(-1) ?? path)
+/** A path by its last two parts. */
+const endOfPath = (path: string): string => path.replace(/^.+(\/[^/]+\/[^/]+\/?)$/, '…$1')
 const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1)

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { Fragment, type ReactNode } from 'react'
+import type { ReactNode } from 'react'
 import type { Schema } from '@/api/client'
 import type { RunInFull } from '@/api/runs'
 import { plainLine } from '@/lib/plain'
@@ -11,32 +11,34 @@ import { RunsOf } from './Overview'
 
 const LINK = 'medium text-text hover:underline'
 const RUNS_SHOWN = 6
+const METADATA_SHOWN = 20
+const INTERACTIVE = 'interactive' // as recorders write it: a person sits in front of the run
 
 type Row = { term: string; says: ReactNode }
 
 /** Where a run comes from, who belongs to it, and what else was written down about it. */
 export function Details({ run }: { run: RunInFull }) {
-  const rows = [
-    ...sourceRows(run),
-    ...kinRows(run),
-    ...machineRows(run),
-    ...endRows(run),
-    ...metadataRows(run),
-  ]
+  const rows = [...sourceRows(run), ...kinRows(run), ...machineRows(run), ...endRows(run)]
   return (
     <Panel title="Details">
-      <dl className="grid gap-x-8 px-4 py-2.5 wide:grid-cols-2">
-        {rows.map(({ term, says }) => (
-          <div
-            key={term}
-            className="grid min-h-7 grid-cols-[128px_minmax(0,1fr)] items-baseline gap-x-4 py-1"
-          >
-            <dt className="cut text-12 text-text-3">{term}</dt>
-            <dd className="min-w-0 break-words text-text-2">{says}</dd>
-          </div>
-        ))}
-      </dl>
+      <div className="px-4 py-2.5">
+        <Rows rows={rows} />
+      </div>
+      <Metadata run={run} />
     </Panel>
+  )
+}
+
+function Rows({ rows, look = '' }: { rows: readonly Row[]; look?: 'mono' | '' }) {
+  return (
+    <dl className="grid gap-x-8 wide:grid-cols-2">
+      {rows.map(({ term, says }) => (
+        <div key={term} className="grid min-h-7 grid-cols-[128px_minmax(0,1fr)] items-baseline gap-x-4 py-1">
+          <dt className={`cut text-text-3 ${look || 'text-12'}`}>{term}</dt>
+          <dd className={`min-w-0 break-words text-text-2 ${look}`}>{says}</dd>
+        </div>
+      ))}
+    </dl>
   )
 }
 
@@ -74,6 +76,8 @@ function sourceRows(run: RunInFull): Row[] {
         .join(', ') || 'unknown',
   })
   if (run.user !== null) rows.push({ term: 'User', says: plainLine(run.user) })
+  if (run.node_metadata?.[INTERACTIVE] === true)
+    rows.push({ term: 'Interactive', says: 'yes, a person sits in front of it' })
   return rows
 }
 
@@ -153,20 +157,22 @@ function endRows(run: RunInFull): Row[] {
   return rows
 }
 
-/** What the recorder wrote down beside: a working folder, a ticket, anything. */
-function metadataRows(run: RunInFull): Row[] {
-  return Object.entries(run.node_metadata ?? {})
-    .slice(0, 20)
-    .map(([name, value]) => ({
-      term: plainLine(name),
-      says: (
-        <Fragment>
-          {typeof value === 'string' ? (
-            plainLine(value)
-          ) : (
-            <span className="mono">{plainLine(JSON.stringify(value) ?? '')}</span>
-          )}
-        </Fragment>
-      ),
-    }))
+/** What whoever started it wrote down beside: a working folder, a ticket, anything. Its names are theirs. */
+function Metadata({ run }: { run: RunInFull }) {
+  const entries = Object.entries(run.node_metadata ?? {})
+    .filter(([name]) => name !== INTERACTIVE)
+    .slice(0, METADATA_SHOWN)
+  if (entries.length === 0) return null
+  return (
+    <section aria-label="Metadata" className="border-t border-line px-4 pt-3 pb-2.5">
+      <h3 className="pb-1 text-12 medium text-text-2">Metadata</h3>
+      <Rows
+        rows={entries.map(([name, value]) => ({
+          term: plainLine(name),
+          says: plainLine(typeof value === 'string' ? value : (JSON.stringify(value) ?? '')),
+        }))}
+        look="mono"
+      />
+    </section>
+  )
 }

@@ -4,7 +4,7 @@ import type { RunInFull, Span } from '@/api/runs'
 import { countOf, formatCount } from '@/lib/numbers'
 import { plainLine } from '@/lib/plain'
 import { formatClock } from '@/lib/time'
-import { HEALTH_TONES } from '@/vocabulary/looks'
+import { branchTone } from '@/vocabulary/branches'
 import { messageAddress } from '@/vocabulary/MessageLink'
 import { type Lane, type Mark, marksOf, nearest, placeOf, type Range } from './lanes'
 import { branchName } from './words'
@@ -12,7 +12,8 @@ import { branchName } from './words'
 const REACH = 4 // px around a mark that still mean it
 const ROW = 26
 const BAR = 12
-const LEAST = 8 // px of what goes on at the end of the lane
+// px of what has no end yet. Nothing was heard after a dead run asked, so all of its bar is this.
+const LEAST = { going: 8, silent: 28 }
 
 type Props = { lane: Lane; spans: readonly Span[] | undefined; run: RunInFull; range: Range }
 
@@ -44,7 +45,7 @@ export function LaneRow({ lane, spans = [], run, range }: Props) {
   return (
     <div className="lane" style={{ height: ROW }}>
       <span className="flex min-w-0 items-center gap-2 text-12">
-        <span className={`${toneOf(branch, run)} size-[7px] flex-none rounded-full bg-tone`} />
+        <span className={`t-${branchTone(branch, run)} size-[7px] flex-none rounded-full bg-tone`} />
         <span className="cut" style={{ paddingLeft: Math.min(depth, 4) * 14 }}>
           {name}
         </span>
@@ -90,6 +91,7 @@ const LOOKS: Record<Mark['kind'], string> = {
 
 // Hundreds of them: drawn again only when they or the range have changed, not for each move of the pointer.
 const Marks = memo(function Marks({ marks, range }: { marks: readonly Mark[]; range: Range }) {
+  const least = range.isSilent ? LEAST.silent : LEAST.going
   return marks.map((mark) => {
     const left = placeOf(mark.from, range)
     return (
@@ -99,7 +101,11 @@ const Marks = memo(function Marks({ marks, range }: { marks: readonly Mark[]; ra
         style={
           mark.kind === 'error'
             ? { left: `${left}%` }
-            : { left: `min(${left}%, 100% - ${LEAST}px)`, width: `${placeOf(mark.to, range) - left}%` }
+            : {
+                left: `min(${left}%, 100% - ${mark.isOpen ? least : LEAST.going}px)`,
+                width: `${placeOf(mark.to, range) - left}%`,
+                ...(mark.isOpen ? { minWidth: least } : {}),
+              }
         }
       />
     )
@@ -122,11 +128,3 @@ function Telling({ mark, range }: { mark: Mark; range: Range }) {
 
 const tellingOf = (mark: Mark): string =>
   `${formatClock(mark.from)} · ${plainLine(mark.says)} · #${mark.position}`
-
-function toneOf(branch: Lane['branch'], run: RunInFull): string {
-  if (run.status === 'running' && HEALTH_TONES[run.effective_health] !== 'info')
-    return `t-${HEALTH_TONES[run.effective_health]}`
-  if (run.status === 'running' && branch.activity !== null && branch.activity.kind !== 'unknown')
-    return branch.activity.kind === 'human' ? 't-review' : 't-info'
-  return 't-neutral'
-}

@@ -58,10 +58,10 @@ function Facts({ run }: { run: RunInFull }) {
 
 function Fact({ term, says, children }: { term: string; says: string; children: ReactNode }) {
   return (
-    <div className="grid min-w-0 content-center border-t border-l border-line px-4 py-3.5">
-      <dt className="mb-[3px] text-12 text-text-3">{term}</dt>
+    <div className="grid min-w-0 content-start border-t border-l border-line p-4">
+      <dt className="mb-1 text-12 text-text-3">{term}</dt>
       <dd className="cut h-[22px] text-15 strong">{children}</dd>
-      <dd className="cut h-4 text-12 text-text-3" title={says}>
+      <dd className="line-clamp-2 min-h-4 text-12 break-words text-text-3" title={says}>
         {says}
       </dd>
     </div>

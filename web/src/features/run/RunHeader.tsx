@@ -106,29 +106,37 @@ function Source({ run }: { run: RunInFull }) {
   const play = run.plays[0]
   return (
     <p className="flex min-w-0 flex-wrap items-center text-12 leading-6 text-text-3">
-      <span className="mono break-all">{plainLine(run.id)}</span>
-      <CopyButton text={run.id} label="Copy id" />
-      {kind === null ? null : <Part>{KIND_WORDS[kind]}</Part>}
-      {play === undefined ? null : (
-        <Part>
-          Source:{' '}
-          <Link
-            to="/shows/$topic"
-            params={{ topic: play.topic }}
-            search={{ play: play.play }}
-            className="medium text-text-2 hover:underline"
-          >
-            Show {plainLine(play.topic)} / Play {plainLine(play.play)}
-          </Link>
-          {run.plays.length > 1 ? ` and ${countOf(run.plays.length - 1, 'more play')}` : null}
-        </Part>
-      )}
-      {agent === null ? null : <Part>agent {plainLine(agent)}</Part>}
-      {playbook === null ? null : <Part>playbook {plainLine(playbook)}</Part>}
+      <span className="mr-2 flex items-center">
+        <span className="mono break-all">{plainLine(run.id)}</span>
+        <CopyButton text={run.id} label="Copy id" />
+      </span>
+      <span className="contents">
+        {kind === null ? null : <Part>{KIND_WORDS[kind]}</Part>}
+        {play === undefined ? null : (
+          <Part>
+            Source:{' '}
+            <Link
+              to="/shows/$topic"
+              params={{ topic: play.topic }}
+              search={{ play: play.play }}
+              className="medium text-text-2 hover:underline"
+            >
+              Show {plainLine(play.topic)} / Play {plainLine(play.play)}
+            </Link>
+            {run.plays.length > 1 ? ` and ${countOf(run.plays.length - 1, 'more play')}` : null}
+          </Part>
+        )}
+        {agent === null ? null : <Part>agent {plainLine(agent)}</Part>}
+        {playbook === null ? null : <Part>playbook {plainLine(playbook)}</Part>}
+      </span>
     </p>
   )
 }
 
 function Part({ children }: { children: ReactNode }) {
-  return <span className="min-w-0 before:mx-[5px] before:text-text-off before:content-['·']">{children}</span>
+  return (
+    <span className="min-w-0 not-first:before:mx-[5px] not-first:before:text-text-off not-first:before:content-['·']">
+      {children}
+    </span>
+  )
 }

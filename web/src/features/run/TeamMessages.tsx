@@ -4,9 +4,10 @@ import { useState } from 'react'
 import type { Schema } from '@/api/client'
 import { useNow } from '@/lib/clock'
 import { formatCount } from '@/lib/numbers'
-import { plainLine, plainText } from '@/lib/plain'
+import { plainLine } from '@/lib/plain'
 import { formatMoment, formatWhole } from '@/lib/time'
 import { Icon } from '@/ui/Icon'
+import { Inline } from '@/ui/Inline'
 import { Panel } from '@/ui/Panel'
 import { Skeleton } from '@/ui/states'
 import { Trouble } from '@/vocabulary/Trouble'
@@ -82,7 +83,9 @@ function MessageLine({ message }: { message: Message }) {
           <b className="medium">{plainLine(message.sender)}</b>{' '}
           <span className="text-text-3">to {plainLine(message.recipient)}</span>
         </p>
-        <p className="leading-[18px] break-words text-text-2">{short}</p>
+        <p className="leading-[18px] break-words text-text-2">
+          <Inline text={short} />
+        </p>
         {isLonger ? (
           <button
             type="button"
@@ -94,7 +97,9 @@ function MessageLine({ message }: { message: Message }) {
           </button>
         ) : null}
         {isOpen ? (
-          <p className="mt-1 break-words whitespace-pre-wrap text-text-2">{plainText(content)}</p>
+          <p className="mt-1 break-words whitespace-pre-wrap text-text-2">
+            <Inline text={content} />
+          </p>
         ) : null}
       </div>
       <time className="self-start pt-px text-12 text-text-3" title={formatWhole(message.created_at)}>

@@ -29,6 +29,7 @@ export function Timeline({ run }: { run: RunInFull }) {
       more={
         <span className="hidden wide:inline">
           {formatClock(range.from)} – {range.isNow ? 'now' : formatClock(range.to)}
+          {range.isSilent ? ', its last sign of life' : ''}
         </span>
       }
     >
@@ -110,6 +111,7 @@ function Axis({ range }: { range: Range }) {
           </span>
         ))}
         {range.isNow ? <span className="absolute right-0">now</span> : null}
+        {range.isSilent ? <span className="absolute right-0">last sign of life</span> : null}
       </span>
     </div>
   )

@@ -26,23 +26,39 @@ const run = (more: Partial<RunInFull>): RunInFull =>
     ended_at: null,
     last_message_at: 150,
     tool_errors: [],
+    evidence: { heartbeat_at: null },
     ...more,
   }) as RunInFull
 
-test('a run that works goes on until now, one whose process is gone ends with its last message', () => {
-  expect(rangeOf(run({}), 400)).toEqual({ from: 100, to: 400, isNow: true })
-  expect(rangeOf(run({ effective_health: 'stale' }), 40_000)).toEqual({ from: 100, to: 150, isNow: false })
-  expect(rangeOf(run({ status: 'failed', ended_at: 180 }), 400)).toEqual({ from: 100, to: 180, isNow: false })
+test('a run that works goes on until now, one whose process is gone ends with its last sign of life', () => {
+  expect(rangeOf(run({}), 400)).toEqual({ from: 100, to: 400, isNow: true, isSilent: false })
+  expect(rangeOf(run({ effective_health: 'stale' }), 40_000)).toEqual({
+    from: 100,
+    to: 150,
+    isNow: false,
+    isSilent: true,
+  })
+  expect(rangeOf(run({ status: 'failed', ended_at: 180 }), 400)).toEqual({
+    from: 100,
+    to: 180,
+    isNow: false,
+    isSilent: false,
+  })
+})
+
+test('a heartbeat is a sign of life, too', () => {
+  const gone = run({ effective_health: 'stale' })
+  expect(rangeOf({ ...gone, evidence: { ...gone.evidence, heartbeat_at: 190 } }, 40_000).to).toBe(190)
 })
 
 test('a run that was over at once has a width, and one that spoke after its end shows that', () => {
   const atOnce = run({ status: 'completed', ended_at: 100, last_message_at: null })
-  expect(rangeOf(atOnce, 400)).toEqual({ from: 100, to: 101, isNow: false })
+  expect(rangeOf(atOnce, 400)).toEqual({ from: 100, to: 101, isNow: false, isSilent: false })
   expect(rangeOf(run({ status: 'cancelled', ended_at: 120 }), 400).to).toBe(150)
 })
 
 test('moments outside of the range stand at its ends', () => {
-  const range = { from: 100, to: 200, isNow: false }
+  const range = { from: 100, to: 200, isNow: false, isSilent: false }
   expect([50, 125, 900].map((at) => placeOf(at, range))).toEqual([0, 25, 100])
 })
 
@@ -83,7 +99,7 @@ test('what a branch waits for now is a mark that goes on, and errors stand where
       },
     ],
   })
-  const range = { from: 100, to: 492, isNow: true }
+  const range = { from: 100, to: 492, isNow: true, isSilent: false }
   const spans = [{ kind: 'model', from_at: 100, to_at: 110, position: 2, tool: null }] as const
   expect(
     marksOf(waiting, spans, failed, range).map((mark) => [mark.says, mark.position, mark.isOpen]),
@@ -95,7 +111,7 @@ test('what a branch waits for now is a mark that goes on, and errors stand where
 })
 
 test('pointing beside an error finds it, and pointing into the open finds nothing', () => {
-  const range = { from: 0, to: 100, isNow: false }
+  const range = { from: 0, to: 100, isNow: false, isSilent: false }
   const model = { kind: 'model', from: 0, to: 50, position: 1, isOpen: false, says: '' } as const
   const error = { kind: 'error', from: 20, to: 20, position: 2, isOpen: false, says: '' } as const
   expect(nearest([model, error], 20.4, range, 0.6)).toBe(1)
@@ -105,7 +121,7 @@ test('pointing beside an error finds it, and pointing into the open finds nothin
 
 test('a timeline has a few round moments, however long it is', () => {
   for (const seconds of [1, 7, 59, 600, 2834, 40_000, 900_000, 40_000_000]) {
-    const ticks = ticksOf({ from: 1_790_000_003, to: 1_790_000_003 + seconds, isNow: false })
+    const ticks = ticksOf({ from: 1_790_000_003, to: 1_790_000_003 + seconds, isNow: false, isSilent: false })
     expect(ticks.length).toBeLessThanOrEqual(6)
     if (seconds > 5) expect(ticks.length).toBeGreaterThanOrEqual(2)
   }

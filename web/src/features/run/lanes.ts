@@ -1,10 +1,11 @@
 // The timeline of a run: from when to when it goes, where a moment stands in it, and in which order branches are drawn.
 
 import type { Branch, RunInFull, Span } from '@/api/runs'
-import { growTree } from '@/features/transcript/branchTree'
 import { formatDuration } from '@/lib/time'
+import { growTree } from '@/vocabulary/branches'
 
-export type Range = { from: number; to: number; isNow: boolean }
+/** `isSilent`: nobody said that it ended, it was only never heard again. */
+export type Range = { from: number; to: number; isNow: boolean; isSilent: boolean }
 /** `rowsUp`: how many rows above it stands what it was forked from; null for what was not forked. */
 export type Lane = { branch: Branch; depth: number; rowsUp: number | null }
 /** Something on a lane that one can point at and go to. */
@@ -22,11 +23,11 @@ const LEAST = 1 // second: a run that was over at once has a width, too
 /** A run that may still work goes on until now; one whose process is gone ended with its last sign of life. */
 export function rangeOf(run: RunInFull, now: number): Range {
   const from = run.started_at ?? run.created_at
-  const heard = run.last_message_at ?? from
+  const heard = Math.max(run.last_message_at ?? from, run.evidence.heartbeat_at ?? from)
   const isGone = run.effective_health === 'stale' || run.effective_health === 'orphaned'
   const isNow = run.status === 'running' && !isGone
   const to = isNow ? Math.max(now, heard) : Math.max(run.ended_at ?? heard, heard)
-  return { from, to: Math.max(to, from + LEAST), isNow }
+  return { from, to: Math.max(to, from + LEAST), isNow, isSilent: run.status === 'running' && isGone }
 }
 
 /** Where a moment stands in the range, in percent. */
@@ -116,7 +117,7 @@ export function nearest(marks: readonly Mark[], percent: number, range: Range, r
 const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400]
 const MOST_TICKS = 6
 
-/** Round moments to write under the lanes. The last seventh is left to the end of the range. */
+/** Round moments to write under the lanes. What follows the last of them is left to the words at the end. */
 export function ticksOf(range: Range): { at: number; step: number }[] {
   const seconds = range.to - range.from
   const step =
@@ -124,6 +125,7 @@ export function ticksOf(range: Range): { at: number; step: number }[] {
   const offset = new Date(range.from * 1000).getTimezoneOffset() * 60
   const first = Math.ceil((range.from - offset) / step) * step + offset
   const ticks: { at: number; step: number }[] = []
-  for (let at = first; at < range.to - seconds / 12; at += step) ticks.push({ at, step })
+  const last = range.to - seconds / (range.isSilent ? 4 : 12)
+  for (let at = first; at < last; at += step) ticks.push({ at, step })
   return ticks
 }

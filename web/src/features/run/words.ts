@@ -2,9 +2,9 @@
 
 import type { Schema } from '@/api/client'
 import type { Branch, MessagePlace, RunInFull, ToolErrors } from '@/api/runs'
-import { nameOf } from '@/features/transcript/branchTree'
 import { countOf, formatTokens } from '@/lib/numbers'
 import { plainLine } from '@/lib/plain'
+import { nameOf } from '@/vocabulary/branches'
 import { lastMessage } from '@/vocabulary/evidence'
 
 export const branchName = (branch: Branch): string => plainLine(nameOf(branch))

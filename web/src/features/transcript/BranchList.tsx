@@ -2,7 +2,7 @@ import type { RunInFull } from '@/api/runs'
 import { formatCount } from '@/lib/numbers'
 import { plainLine } from '@/lib/plain'
 import { ActivityChip } from '@/vocabulary/ActivityChip'
-import { growTree, type Limb, nameOf } from './branchTree'
+import { branchTone, growTree, type Limb, nameOf } from '@/vocabulary/branches'
 
 type Props = {
   run: RunInFull
@@ -86,7 +86,7 @@ function BranchWords({ limb, run }: { limb: Limb; run: RunInFull }) {
     <>
       <span className="flex min-w-0 items-center gap-2">
         <span
-          className={`size-[7px] flex-none rounded-full bg-tone ${isBusy ? 't-info' : 't-neutral'}`}
+          className={`size-[7px] flex-none rounded-full bg-tone t-${branchTone(branch, run)}`}
           aria-hidden="true"
         />
         <b className="cut medium">{plainLine(nameOf(branch))}</b>

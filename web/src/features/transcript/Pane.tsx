@@ -1,14 +1,14 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
 import type { History, MessageShare } from '@/api/messages'
-import type { RunInFull } from '@/api/runs'
+import type { Branch, RunInFull } from '@/api/runs'
 import { useNow } from '@/lib/clock'
 import { useKeys } from '@/lib/keys'
 import { countOf } from '@/lib/numbers'
 import { formatDuration } from '@/lib/time'
 import { Icon } from '@/ui/Icon'
 import { EmptyState } from '@/ui/states'
+import { nameOf } from '@/vocabulary/branches'
 import { Trouble } from '@/vocabulary/Trouble'
-import { type Branch, nameOf } from './branchTree'
 import { Folds } from './folds'
 import { UNREAD } from './heights'
 import { MessageRow } from './MessageRow'
@@ -95,9 +95,7 @@ export function Pane({ run, branch, history, target, isFull, onFull, onLink }: P
         onLeave={() => pane.current?.focus()}
       />
       {finding.error === null ? null : <Trouble error={finding.error} />}
-      {history.trouble === null ? null : (
-        <Trouble error={history.trouble} retry={() => void history.catchUp()} />
-      )}
+      {history.trouble === null ? null : <Trouble error={history.trouble} retry={() => history.refresh()} />}
       <div
         ref={pane}
         role="log"

@@ -1,10 +1,11 @@
-// Branches in the order of a tree: each one under the branch it was forked from, where the fork was made.
+// What branches are called, how they look, and the tree of their forks.
 
-import type { RunInFull } from '@/api/runs'
+import type { Branch, RunInFull } from '@/api/runs'
+import { HEALTH_TONES, type Tone } from './looks'
 
-export type Branch = RunInFull['branches'][number]
 export type Limb = { branch: Branch; depth: number; parent: Branch | null }
 
+/** Branches in the order of a tree: each one under the branch it was forked from, where the fork was made. */
 export function growTree(branches: readonly Branch[]): Limb[] {
   const known = new Map(branches.map((branch) => [branch.id, branch]))
   const children = new Map<string | null, Branch[]>()
@@ -30,3 +31,12 @@ export function growTree(branches: readonly Branch[]): Limb[] {
 }
 
 export const nameOf = (branch: Branch): string => branch.name || branch.id.slice(0, 8)
+
+/** The dot before a branch: what is wrong with a running run, else whether the branch waits for somebody. */
+export function branchTone(branch: Branch, run: Pick<RunInFull, 'status' | 'effective_health'>): Tone {
+  if (run.status !== 'running') return 'neutral'
+  const ofRun = HEALTH_TONES[run.effective_health]
+  if (ofRun !== 'info') return ofRun
+  const kind = branch.activity?.kind ?? 'unknown'
+  return kind === 'unknown' ? 'neutral' : kind === 'human' ? 'review' : 'info'
+}

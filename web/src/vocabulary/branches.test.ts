@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { type Branch, growTree } from './branchTree'
+import type { Branch } from '@/api/runs'
+import { branchTone, growTree } from './branches'
 
 const branch = (
   id: string,
@@ -40,4 +41,18 @@ test('a branch whose parent is not there, or that is its own, is still shown onc
     'b',
     '  c',
   ])
+})
+
+test('the dot of a branch says what is wrong with its run, else whom it waits for', () => {
+  const busy = (kind: 'tool' | 'human' | 'unknown'): Branch => ({
+    ...branch('main'),
+    activity: { kind, tool: null, since: 0, branch_id: 'main' },
+  })
+  const run = { status: 'running', effective_health: 'healthy' } as const
+  expect(branchTone(busy('tool'), run)).toBe('info')
+  expect(branchTone(busy('human'), run)).toBe('review')
+  expect(branchTone(busy('unknown'), run)).toBe('neutral')
+  expect(branchTone(branch('main'), run)).toBe('neutral')
+  expect(branchTone(busy('tool'), { ...run, effective_health: 'stale' })).toBe('stale')
+  expect(branchTone(busy('tool'), { ...run, status: 'failed' })).toBe('neutral')
 })
