@@ -125,6 +125,66 @@ def test_one_comes_back_to_the_list_where_one_left_it_and_it_is_fresh(own_page: 
     own_page.wait_for_function("Math.abs(scrollY - 500) < 2")
 
 
+def count_of(page: Page, tab: str) -> int:
+    shown = tabs(page).filter(has_text=re.compile(rf"^{tab}")).locator("span")
+    return int(shown.inner_text().replace(",", ""))
+
+
+def open_tab(page: Page, tab: str) -> None:
+    link = tabs(page).filter(has_text=re.compile(rf"^{tab}"))
+    link.click()
+    expect(link).to_have_attribute("aria-current", "page")
+    expect(page.get_by_role("status", name="Loading")).to_have_count(0)
+
+
+def expect_rows(page: Page, count: int) -> None:
+    expect(table(page)).to_have_attribute("aria-rowcount", str(count + 1))
+    expect(news(page, r"\d+ (new|left)")).to_have_count(0)
+
+
+def test_a_tab_opens_as_many_rows_as_it_says_also_where_its_list_was_open_before(
+    own_page: Page, own_world: World
+) -> None:
+    open_runs(own_page, "?view=ended_24h")
+    before = count_of(own_page, "Ended 24h")
+    expect_rows(own_page, before)
+    open_tab(own_page, "All")
+    finish(own_world, "Review the API change")
+    expect(tabs(own_page).filter(has_text=f"Ended 24h{before + 1}")).to_be_visible()
+    open_tab(own_page, "Ended 24h")
+    expect_rows(own_page, before + 1)
+
+
+def test_the_tab_that_is_open_lets_in_what_it_counts(own_page: Page, own_world: World) -> None:
+    open_runs(own_page, "?view=ended_24h")
+    before = count_of(own_page, "Ended 24h")
+    finish(own_world, "Review the API change")
+    expect(news(own_page, "1 new")).to_be_visible()
+    expect(tabs(own_page).filter(has_text=f"Ended 24h{before + 1}")).to_be_visible()
+    open_tab(own_page, "Ended 24h")
+    expect_rows(own_page, before + 1)
+
+
+def test_the_palette_and_the_sidebar_open_a_list_as_it_is_now(own_page: Page, own_world: World) -> None:
+    open_runs(own_page, "?view=failed_24h")
+    before = count_of(own_page, "Failed 24h")
+    open_tab(own_page, "All")
+    finish(own_world, "Review the API change", "failed")
+    failed = own_page.get_by_role("navigation", name="Views").get_by_role("link", name=re.compile("^Failed today"))
+    expect(failed).to_contain_text(str(before + 1))
+    failed.click()
+    expect_rows(own_page, before + 1)
+    open_tab(own_page, "All")
+    finish(own_world, "Triage the nightly failures", "failed")
+    expect(failed).to_contain_text(str(before + 2))
+    own_page.keyboard.press("Control+k")
+    own_page.get_by_role("combobox").fill("failed today")
+    expect(own_page.get_by_role("option")).to_have_count(1)
+    own_page.keyboard.press("Enter")
+    expect(own_page).to_have_url(re.compile(r"view=failed_24h$"))
+    expect_rows(own_page, before + 2)
+
+
 def test_the_list_heals_after_the_server_was_away(
     own_page: Page, own_world: World, own_studio: Studio, expected_problems: list[str]
 ) -> None:

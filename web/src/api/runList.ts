@@ -92,11 +92,11 @@ export async function readRuns(search: RunSearch, ids: readonly string[]): Promi
   return (await answerOf(GET('/api/sessions', { params: { query } }))).items
 }
 
-export const runListKey = (search: RunSearch) => ['run-list', search] as const
+export const runListKey = (search: RunSearch, visit: string) => ['run-list', search, visit] as const
 
-export const runListQuery = (search: RunSearch) =>
+export const runListQuery = (search: RunSearch, visit: string) =>
   infiniteQueryOptions({
-    queryKey: runListKey(search),
+    queryKey: runListKey(search, visit),
     queryFn: ({ pageParam, signal }) => readRunPage(search, pageParam, signal),
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.next,
