@@ -1,39 +1,13 @@
-import { type ComponentType, useState, useSyncExternalStore } from 'react'
+import { useState } from 'react'
 import { formatBytes } from '@/lib/numbers'
 import { plainText } from '@/lib/plain'
 import { Button } from '@/ui/Button'
+import { useMarkdown } from '@/ui/markdown/useMarkdown'
 import { useFold } from './folds'
 
 const SHOWN = 20_000 // characters before one asks for more
 const LONGEST_LINE = 5_000 // such a line is no markdown, and would take long to be read as such
 const LONGEST_DRAWN = 200_000
-
-type Drawn = ComponentType<{ text: string }>
-
-let drawn: Drawn | null = null
-const listeners = new Set<() => void>()
-
-/** Get the part ready that draws markdown. Until then text is shown as it is. */
-export function prepareMarkdown(): void {
-  if (drawn !== null) return
-  import('./Markdown').then(
-    (module) => {
-      drawn = module.default
-      for (const tell of listeners) tell()
-    },
-    () => undefined, // the studio is away; text stays as it is, and the next transcript tries again
-  )
-}
-
-function useMarkdown(): Drawn | null {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    () => drawn,
-  )
-}
 
 const hasLongLine = (text: string): boolean => {
   let from = 0

@@ -3,10 +3,10 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { useHistory } from '@/api/messages'
 import type { RunInFull } from '@/api/runs'
 import { useKeys } from '@/lib/keys'
+import { prepareMarkdown } from '@/ui/markdown/useMarkdown'
 import { toasts } from '@/ui/toasts'
 import { BranchList } from './BranchList'
 import { Pane } from './Pane'
-import { prepareMarkdown } from './Said'
 import './transcript.css'
 
 prepareMarkdown() // beside the messages, which are on their way meanwhile
