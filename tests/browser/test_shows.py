@@ -291,6 +291,28 @@ class TestRow:
         row(page, "worker").get_by_role("button", name="Close worker").click()
         expect(details(page, "worker")).to_have_count(0)
 
+    def test_every_play_says_in_one_way_when_it_changed(self, page: Page) -> None:
+        page.goto(f"/shows/{SHOW}")
+        expect(row(page, "schema")).to_be_visible()
+        for told in page.locator("tr[data-play] td:last-child").all_inner_texts():
+            assert re.fullmatch(r"–|\d+[smhd] ago", told), told
+
+    def test_names_stand_below_the_head_of_their_column(self, page: Page) -> None:
+        page.goto(f"/shows/{SHOW}")
+        name = row(page, "schema").get_by_text("schema", exact=True).bounding_box()
+        head = page.get_by_role("columnheader", name="Play").evaluate(
+            "one => one.getBoundingClientRect().left + parseFloat(getComputedStyle(one).paddingLeft)"
+        )
+        assert name is not None
+        assert abs(name["x"] - head) < 1
+
+    def test_what_is_to_be_done_opens_as_it_stays(self, page: Page) -> None:
+        with page.expect_response(re.compile(r"/Markdown-.*\.js")):  # fetched before anybody opens a play
+            page.goto(f"/shows/{SHOW}")
+        row(page, "worker").get_by_role("button").first.click()
+        expect(details(page, "worker").locator(".md .md-title")).to_have_text("worker")
+        expect(page.get_by_role("heading", name="Intent _intent.md")).to_be_visible()
+
     def test_open_session_is_the_first_thing_in_it(self, page: Page, world: World) -> None:
         page.goto(f"/shows/{SHOW}?play=worker")
         first = details(page, "worker").locator("a, button").first

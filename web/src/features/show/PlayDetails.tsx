@@ -27,7 +27,7 @@ export function PlayDetails({ show, play, onJudge }: Props) {
   const asked = useQuery(playQuery(show.topic, play.name))
   const full = asked.data !== undefined && 'history' in asked.data ? asked.data : null
   return (
-    <div className="grid gap-x-8 gap-y-4 px-4 pt-2 pb-6 wide:grid-cols-[minmax(0,1.08fr)_minmax(0,1fr)] wide:pr-6 wide:pl-11">
+    <div className="grid gap-x-8 gap-y-4 px-4 pt-2 pb-6 wide:grid-cols-[minmax(0,1.08fr)_minmax(0,1fr)] wide:pr-6 wide:pl-12">
       <div className="grid min-w-0 content-start gap-4">
         <div className="flex min-w-0 flex-wrap items-center gap-2">
           <OpenSession play={play} />
@@ -82,8 +82,8 @@ function Block({ title, file, children }: { title: string; file?: string; childr
   return (
     <section className="min-w-0">
       <h3 className="mb-1.5 text-12 strong text-text-2">
-        {title}
-        {file === undefined ? null : <span className="mono ml-1.5 font-normal text-text-3">{file}</span>}
+        {title}{' '}
+        {file === undefined ? null : <span className="mono ml-0.5 font-normal text-text-3">{file}</span>}
       </h3>
       {children}
     </section>

@@ -5,7 +5,7 @@ import { useNow } from '@/lib/clock'
 import { useNarrow } from '@/lib/narrow'
 import { shortId } from '@/lib/numbers'
 import { plainLine } from '@/lib/plain'
-import { formatBrief, formatMoment, formatWhole } from '@/lib/time'
+import { formatBrief, formatWhole } from '@/lib/time'
 import { IconButton } from '@/ui/Button'
 import { Icon } from '@/ui/Icon'
 import { PlayState } from '@/vocabulary/PlayState'
@@ -64,7 +64,6 @@ export const PlayRow = memo(function PlayRow(props: Props) {
               title={isOpen ? `Close ${name}` : `Open ${name}`}
               aria-expanded={isOpen}
               aria-controls={isOpen ? detailsId : undefined}
-              className="size-6"
               onClick={() => onToggle(play.name)}
             >
               <Icon name={isOpen ? 'down' : 'right'} size={12} />
@@ -131,10 +130,10 @@ function DetailsCell({ children }: { children: ReactNode }) {
 
 function Updated({ play }: { play: PlayInShow }) {
   const spoke = isWorking(play) ? (play.session?.last_message_at ?? null) : null
-  const now = useNow(spoke)
+  const at = spoke ?? play.updated_at
+  const now = useNow(at)
   if (play.meta.started_at === null) return '–'
-  if (spoke !== null) return <span title={formatWhole(spoke)}>{formatBrief(now - spoke)} ago</span>
-  return <span title={formatWhole(play.updated_at)}>{formatMoment(play.updated_at, now)}</span>
+  return <span title={formatWhole(at)}>{formatBrief(now - at)} ago</span>
 }
 
 const SHOWN = 2

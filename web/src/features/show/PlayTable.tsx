@@ -21,7 +21,7 @@ export function PlayTable({ show, lit, open, onPoint, onToggle, onJudge }: Props
     <table ref={rows} className="w-full table-fixed border-collapse" aria-label="Plays">
       <thead>
         <tr className="h-8 border-b border-line bg-sunken text-12 text-text-3 [&>th]:medium">
-          <Head className="w-[30%] pl-11 wide:w-[232px]">Play</Head>
+          <Head className="w-[30%] pl-12 wide:w-[232px]">Play</Head>
           <Head className="wide:w-[312px]">State</Head>
           <Head className="hidden wide:table-cell">Waits for</Head>
           <Head className="hidden w-[76px] text-right wide:table-cell">Attempt</Head>

@@ -47,6 +47,25 @@ test('a line passes straight between the plays that are in its way', () => {
   expect(Math.abs(passes - ((between?.y ?? 0) + NODE.height / 2))).toBeGreaterThan(NODE.height / 2)
 })
 
+test('a play that stands alone is in the middle of those it is tied to', () => {
+  const { nodes } = drawGraph(
+    ['schema', 'worker', 'ledger', 'gateway', 'docs', 'rollout'],
+    [
+      wait('worker', 'schema'),
+      wait('ledger', 'schema'),
+      wait('gateway', 'worker'),
+      wait('gateway', 'ledger'),
+      wait('docs', 'ledger'),
+      wait('rollout', 'gateway'),
+      wait('rollout', 'docs'),
+    ],
+  )
+  const y = Object.fromEntries(nodes.map((node) => [node.name, node.y + NODE.height / 2]))
+  const middle = (one = 0, other = 0) => (one + other) / 2
+  expect([y.schema, y.rollout]).toEqual([middle(y.worker, y.ledger), middle(y.gateway, y.docs)])
+  expect(Math.min(...nodes.map((node) => node.y))).toBe(0)
+})
+
 test('plays that wait for each other in a circle are drawn all the same', () => {
   const { nodes, lines } = drawGraph(['a', 'b'], [wait('a', 'b'), wait('b', 'a')])
   expect(nodes).toHaveLength(2)

@@ -25,6 +25,14 @@ export function drawGraph(names: readonly string[], edges: readonly Edge[]): Dra
   layout(graph)
   const centres = new Map(names.map((name) => [name, pointOf(graph.node(name))]))
   const ranks = [...new Set([...centres.values()].map((centre) => centre.x))]
+  // dagre bends a line at every rank it passes; what it says about the gaps between them is not needed.
+  const bendsOf = (edge: Edge): Point[] => {
+    const bends = (graph.edge(edge.depends_on, edge.play)?.points ?? []) as Point[]
+    return bends.slice(1, -1).filter((bend) => ranks.some((x) => Math.abs(x - bend.x) < NEAR))
+  }
+  const passed = new Map(edges.map((edge) => [edge, bendsOf(edge)]))
+  centreLoners(centres, edges, [...passed.values()].flat())
+  raise([...centres.values(), ...[...passed.values()].flat()])
   const nodes = [...centres].map(([name, centre]) => ({
     name,
     x: centre.x - NODE.width / 2,
@@ -33,10 +41,7 @@ export function drawGraph(names: readonly string[], edges: readonly Edge[]): Dra
   const lines = edges.flatMap((edge) => {
     const [from, to] = [centres.get(edge.depends_on), centres.get(edge.play)]
     if (from === undefined || to === undefined) return []
-    const bends = (graph.edge(edge.depends_on, edge.play)?.points ?? []) as Point[]
-    // dagre bends a line at every rank it passes; what it says about the gaps between them is not needed.
-    const passed = bends.slice(1, -1).filter((bend) => ranks.some((x) => Math.abs(x - bend.x) < NEAR))
-    return [{ from: edge.depends_on, to: edge.play, path: pathThrough(from, passed, to) }]
+    return [{ from: edge.depends_on, to: edge.play, path: pathThrough(from, passed.get(edge) ?? [], to) }]
   })
   return {
     nodes,
@@ -44,6 +49,25 @@ export function drawGraph(names: readonly string[], edges: readonly Edge[]): Dra
     width: Math.max(0, ...nodes.map((node) => node.x + NODE.width)),
     height: Math.max(0, ...nodes.map((node) => node.y + NODE.height)),
   }
+}
+
+/** A play that has its rank to itself stands in the middle of those it is tied to; dagre leaves it to one side. */
+function centreLoners(centres: Map<string, Point>, edges: readonly Edge[], bends: readonly Point[]): void {
+  const all = [...centres.values(), ...bends]
+  for (const [name, centre] of centres) {
+    if (all.some((other) => other !== centre && Math.abs(other.x - centre.x) < NEAR)) continue
+    const tied = edges
+      .filter((edge) => edge.play === name || edge.depends_on === name)
+      .map((edge) => centres.get(edge.play === name ? edge.depends_on : edge.play)?.y)
+      .filter((y) => y !== undefined)
+    if (tied.length > 0) centre.y = (Math.min(...tied) + Math.max(...tied)) / 2
+  }
+}
+
+/** The uppermost of them begins at the upper edge, so that the drawing can be centred by its height. */
+function raise(points: readonly Point[]): void {
+  const top = Math.min(...points.map((point) => point.y)) - NODE.height / 2
+  for (const point of new Set(points)) point.y -= top
 }
 
 const pointOf = (node: unknown): Point => {
