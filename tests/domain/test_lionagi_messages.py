@@ -45,6 +45,13 @@ def test_a_captured_message_comes_back_as_it_was(source):
     assert message_dict(stored(draft)) == source
 
 
+@pytest.mark.parametrize("at", [-9e12, 1_790_000_000_000.0, 10**400])
+def test_a_time_that_no_calendar_can_show_is_kept_as_written_and_taken_for_none(at):
+    draft = message_draft({**PLAIN, "created_at": at})
+    assert draft.created_at is None
+    assert message_dict(stored(draft._replace(created_at=7.0)))["created_at"] == at
+
+
 def test_a_plain_message_carries_nothing_but_its_own_metadata():
     assert message_draft(PLAIN) == MessageDraft(
         id="m1",

@@ -142,6 +142,8 @@ def test_what_is_not_json_does_not_get_into_the_spool_either(
         pytest.param({"id": "\ud800"}, id="an id with half a character"),
         pytest.param({"created_at": "yesterday"}, id="a time that is no number"),
         pytest.param({"created_at": float("nan")}, id="a time that is NaN"),
+        pytest.param({"created_at": 1_790_000_000_000}, id="a time in milliseconds"),
+        pytest.param({"created_at": -9e12}, id="a time that no calendar can show"),
         pytest.param({"embedding": ["a"]}, id="an embedding of words"),
         pytest.param({"embedding": [1e39]}, id="an embedding beyond float32"),
         pytest.param({"embedding": []}, id="an empty embedding"),

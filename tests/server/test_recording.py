@@ -150,6 +150,7 @@ def test_a_list_is_stored_as_a_whole_or_not_at_all(client: TestClient, ctx: Cont
         ({"role": "", "content": "x"}, 422, "invalid_request"),
         ({"role": "user", "content": "x", "branch_id": "nope"}, 404, "branch_not_found"),
         ({"role": "user", "content": "x", "created_at": 1e300}, 422, "invalid_request"),
+        ({"role": "user", "content": "x", "created_at": -9e12}, 422, "invalid_request"),
     ]:
         refused(client.post(SAID, json=[*good, bad]), status, code)
     nan = json.dumps([*good, {"role": "user", "content": float("nan")}])
@@ -227,7 +228,7 @@ def test_what_is_no_message_is_refused(client: TestClient, ctx: Context, body: b
 def test_what_is_no_run_is_refused(client: TestClient) -> None:
     for body in [
         [], None, {"id": ""}, {"id": "a/b"}, {"id": "'; DROP TABLE sessions"}, {"bogus": 1}, {"name": 7},
-        {"name": "x" * 4001}, {"started_at": "x"}, {"node_metadata": "x"}, {"process": {}},
+        {"name": "x" * 4001}, {"started_at": "x"}, {"started_at": -9e12}, {"node_metadata": "x"}, {"process": {}},
         {"process": {"pid": 0}}, {"process": {"pid": 2**31}}, {"process": {"pid": 1, "extra": 1}},
     ]:  # fmt: skip
         refused(client.post("/api/sessions", json=body), 422, "invalid_request")

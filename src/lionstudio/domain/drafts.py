@@ -9,6 +9,9 @@ from lionstudio.domain.errors import InvalidContent, InvalidRequest
 EXIT_CODES = range(-(2**31), 2**31)
 TEXT_FIELDS = ("role", "lion_class", "sender", "recipient", "channel", "id")
 LARGEST_ADVANCE = 24 * 3600.0  # seconds that somebody else's clock may be ahead
+LARGEST_TIME = (
+    1e12  # seconds; nobody means a moment thirty thousand years away, and no browser can show nine times that
+)
 LARGEST_WHOLE = 2**53  # far beyond any count, and every reader and database can hold it
 LARGEST_FLOAT32 = 3.4028235677973366e38  # embeddings are kept as float32
 
@@ -63,13 +66,27 @@ def require_message(draft: MessageDraft) -> MessageDraft:
         raise InvalidRequest("A message needs a role.", hint="Use user, assistant, system or action.")
     if draft.id is not None and not _is_plain(draft.id):
         raise InvalidRequest(f"{draft.id!r} cannot be an id: it holds NUL or half a character.")
-    if draft.created_at is not None and not _is_number(draft.created_at):
-        raise InvalidRequest(f"created_at must be a number of seconds, not {draft.created_at!r}.")
+    if draft.created_at is not None:
+        require_time("created_at", draft.created_at)
     if draft.node_metadata is not None:
         require_mapping("node_metadata", draft.node_metadata)
     if draft.embedding is not None:
         require_vector(draft.embedding, what="An embedding")
     return draft
+
+
+def is_time(value: Any) -> bool:
+    """Whether it is a moment in unix seconds that a calendar can show."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LARGEST_TIME
+
+
+def require_time(name: str, at: Any) -> None:
+    """Raise InvalidRequest unless it is a moment in unix seconds."""
+    if not is_time(at):
+        raise InvalidRequest(
+            f"{name} must be a number of seconds since 1970, not {at!r}.",
+            hint="Times are unix seconds, not milliseconds: divide by 1000.",
+        )
 
 
 def require_no_future(name: str, at: float | None, *, now: float) -> None:
@@ -117,7 +134,3 @@ def _is_plain(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LARGEST_WHOLE

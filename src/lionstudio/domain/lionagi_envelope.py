@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from math import isfinite
 from typing import Any
 
+from lionstudio.domain.drafts import is_time
 from lionstudio.domain.errors import InvalidContent
 
 LIONAGI = "lionagi"  # the key of node_metadata that holds what only lionagi can read
@@ -68,7 +68,7 @@ def unix_of(value: object) -> float | None:
         if isinstance(value, str):
             at = datetime.fromisoformat(value)
             return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
-        if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value):
+        if isinstance(value, int | float) and is_time(value):
             return float(value)
     except (ValueError, OverflowError):  # no date, or beyond every calendar
         pass

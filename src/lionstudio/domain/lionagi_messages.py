@@ -6,10 +6,10 @@ is called `node_metadata` on the way out, as in mode "db" (R4).
 
 import struct
 from collections.abc import Mapping, Sequence
-from math import isfinite
 from typing import Any, NamedTuple
 
 from lionstudio.domain.conversation import UNKNOWN_CLASS, Message, MessageDraft
+from lionstudio.domain.drafts import is_time
 from lionstudio.domain.lionagi_envelope import (
     LIONAGI,
     read_metadata,
@@ -55,7 +55,7 @@ def _usual_draft(source: Mapping[str, Any]) -> MessageDraft | None:
     texts = (source["id"], source["sender"], source["recipient"], source["channel"], role)
     if type(metadata) is not dict or LIONAGI in metadata or "model_response" in metadata or not role:
         return None
-    if type(at) is not float or not isfinite(at) or source["embedding"] is not None:
+    if type(at) is not float or not is_time(at) or source["embedding"] is not None:
         return None
     for text in texts:
         if text is not None and (type(text) is not str or not text.isascii() or "\0" in text):

@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from lionstudio.domain.drafts import is_time
 from lionstudio.domain.errors import InvalidRequest
 from lionstudio.domain.health_words import Health
 from lionstudio.domain.session import InvocationKind, SessionStatus, SourceKind
 from lionstudio.domain.words import parse_word, unknown_word
 
-LARGEST_TIME = 1e12  # seconds; nobody means a moment thirty thousand years away, and databases take no larger one
 PAGE_LIMIT = 500
 IDS_LIMIT = 100  # sessions that are asked for by id at once
 
@@ -76,7 +76,7 @@ def parse_filter(wanted: Mapping[str, Any]) -> SessionFilter:
 
 def _require_value(name: str, value: Any) -> None:
     if name == "since":
-        if not isinstance(value, int | float) or isinstance(value, bool) or not abs(value) <= LARGEST_TIME:
+        if not is_time(value):
             raise InvalidRequest(f"since must be unix seconds, not {value!r}.", hint="Use time.time() - 3600.")
     elif name == "ids":
         if not isinstance(value, tuple) or not all(isinstance(id, str) for id in value) or len(value) > IDS_LIMIT:

@@ -6,9 +6,10 @@ the row keeps that in its metadata: under `file` what it says, under `file_lacks
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from math import isfinite, nan
+from math import nan
 from typing import Any
 
+from lionstudio.domain.drafts import is_time
 from lionstudio.domain.errors import InvalidContent
 from lionstudio.domain.json_text import to_json
 from lionstudio.domain.team import ALL_RECIPIENTS, MESSAGE_TEXTS, SYSTEM_SENDER, TeamMessage, summarise
@@ -163,8 +164,8 @@ def id_in(value: Any) -> str | None:
 def time_in(value: Any, otherwise: float) -> float:
     """A time as unix seconds, from a number or from ISO text; without a zone it is UTC."""
     if isinstance(value, int | float) and not isinstance(value, bool):
-        seconds = value / 1000 if abs(value) >= MILLISECONDS_FROM else value
-        return float(seconds) if isfinite(seconds) else otherwise
+        seconds = value / 1000 if MILLISECONDS_FROM <= abs(value) < MILLISECONDS_FROM**2 else value
+        return float(seconds) if is_time(seconds) else otherwise
     if not isinstance(value, str):
         return otherwise
     calendar = _calendar()

@@ -8,9 +8,10 @@ from typing import Annotated
 
 from fastapi import Depends, Header, Query, Request
 
+from lionstudio.domain.drafts import LARGEST_TIME
 from lionstudio.domain.errors import InvalidRequest
 from lionstudio.domain.session import RUN_ACTOR
-from lionstudio.domain.session_list import LARGEST_TIME, PAGE_LIMIT
+from lionstudio.domain.session_list import PAGE_LIMIT
 from lionstudio.server.schemas.messages import LARGEST_POSITION, MESSAGES_AT_ONCE
 from lionstudio.server.studio import Studio
 from lionstudio.services.context import Context

@@ -3,8 +3,9 @@
 from typing import NamedTuple
 
 from lionstudio.domain.audit import AdminEvent
+from lionstudio.domain.drafts import is_time
 from lionstudio.domain.errors import InvalidRequest
-from lionstudio.domain.session_list import LARGEST_TIME, PAGE_LIMIT, Cursor, decode_cursor
+from lionstudio.domain.session_list import PAGE_LIMIT, Cursor, decode_cursor
 from lionstudio.services.context import Context
 from lionstudio.store import audit
 
@@ -34,7 +35,7 @@ def page_events(
     """Events that match (R172); raises InvalidRequest for a cursor that is none, or a time that nobody means."""
     wanted = wanted or EventFilter()
     for at in (wanted.since, wanted.before):
-        if at is not None and not abs(at) <= LARGEST_TIME:
+        if at is not None and not is_time(at):
             raise InvalidRequest("since and before must be unix seconds.", hint="Use time.time() - 3600.")
     limit = max(1, min(limit, PAGE_LIMIT))
     keys = [] if wanted.before is None else [(wanted.before, "")]  # an empty id: none at that very moment

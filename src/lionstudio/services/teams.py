@@ -5,6 +5,7 @@ from typing import Any, TypedDict, Unpack
 
 from lionstudio.domain.audit import StatusTransition
 from lionstudio.domain.change import Topic
+from lionstudio.domain.drafts import require_time
 from lionstudio.domain.errors import AlreadyExists, InvalidRequest, MessageNotFound, TeamNotFound
 from lionstudio.domain.session import Session
 from lionstudio.domain.team import (
@@ -150,6 +151,8 @@ def add_message(
     """
     if not sender.strip() or not recipient.strip():
         raise InvalidRequest("A message needs a sender and a recipient.", hint="The recipient may be all.")
+    if created_at is not None:
+        require_time("created_at", created_at)
     now = ctx.now()
     with ctx.db.write() as tx:
         team = _get(tx, team_id, lock=True)

@@ -9,14 +9,14 @@ from pydantic import Discriminator, Field, Tag
 
 from lionstudio.domain.activity import INTERACTIVE
 from lionstudio.domain.conversation import Line
-from lionstudio.domain.drafts import require_no_future
+from lionstudio.domain.drafts import LARGEST_TIME, require_no_future
 from lionstudio.domain.errors import InvalidRequest, SessionNotFound, Unavailable
 from lionstudio.domain.health import Health
 from lionstudio.domain.json_text import to_json
 from lionstudio.domain.message_finding import MessageQuestion, MessageShare
 from lionstudio.domain.process import Place, ProcessRecord, ProcessRole
 from lionstudio.domain.session import InvocationKind, SessionStatus, SourceKind, status_from_exit_code
-from lionstudio.domain.session_list import IDS_LIMIT, LARGEST_TIME, SessionFilter, Sort, View
+from lionstudio.domain.session_list import IDS_LIMIT, SessionFilter, Sort, View
 from lionstudio.server.answers import Route, answer, json_of
 from lionstudio.server.dependencies import AfterPosition, Ctx, MessageLimit, PageCursor, PageLimit, StudioDep
 from lionstudio.server.live import BEAT, Ear, EventStream, LiveFeed, event

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from lionstudio.domain.conversation import Message, MessageDraft, MessageKind, spoken
+from lionstudio.domain.drafts import LARGEST_TIME
 
 LARGEST_POSITION = 2**53  # what every reader of JSON takes as it is
 MESSAGES_AT_ONCE = 1_000
@@ -13,7 +14,8 @@ MESSAGES_AT_ONCE = 1_000
 Id = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[A-Za-z0-9][A-Za-z0-9._:@+-]*$")]
 Name = Annotated[str, Field(max_length=4_000)]
 Role = Annotated[str, Field(min_length=1, max_length=100, examples=["user", "assistant", "system", "action"])]
-Seconds = Annotated[float, Field(allow_inf_nan=False, description="unix seconds")]
+# Too late a time is refused with a hint: mostly it is one in milliseconds.
+Seconds = Annotated[float, Field(ge=-LARGEST_TIME, allow_inf_nan=False, description="unix seconds")]
 
 
 class MessageOut(BaseModel):
