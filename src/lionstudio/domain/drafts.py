@@ -9,9 +9,7 @@ from lionstudio.domain.errors import InvalidContent, InvalidRequest
 EXIT_CODES = range(-(2**31), 2**31)
 TEXT_FIELDS = ("role", "lion_class", "sender", "recipient", "channel", "id")
 LARGEST_ADVANCE = 24 * 3600.0  # seconds that somebody else's clock may be ahead
-LARGEST_TIME = (
-    1e12  # seconds; nobody means a moment thirty thousand years away, and no browser can show nine times that
-)
+LARGEST_TIME = 1e12  # seconds; nobody means a moment thirty thousand years away, and browsers stop at nine times that
 LARGEST_WHOLE = 2**53  # far beyond any count, and every reader and database can hold it
 LARGEST_FLOAT32 = 3.4028235677973366e38  # embeddings are kept as float32
 
