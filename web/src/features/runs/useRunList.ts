@@ -2,6 +2,7 @@ import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { useConnection, watchChanges } from '@/api/live'
 import { type RunSearch, runListKey, runListQuery } from '@/api/runList'
+import { toasts } from '@/ui/toasts'
 import { rowsOf } from './listing'
 import { ListWatch, type News, NO_NEWS } from './watching'
 
@@ -33,6 +34,12 @@ export function useRunList(search: RunSearch, visit: string) {
     if (isLive) watch.current?.ask()
   }, [isLive])
 
+  const isHere = list.data !== undefined
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each list is here once
+  useEffect(() => {
+    if (isHere) watch.current?.loaded()
+  }, [isHere, visit])
+
   const rows = useMemo(() => rowsOf(list.data), [list.data])
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = list
   const loadMore = useCallback(() => {
@@ -43,8 +50,12 @@ export function useRunList(search: RunSearch, visit: string) {
     watch.current?.seen(ids)
   }, [])
   const take = useCallback(async () => {
-    await watch.current?.take()
-    scrollTo({ top: 0 })
+    try {
+      await watch.current?.take()
+      scrollTo({ top: 0 })
+    } catch (error) {
+      toasts.failed('The list could not be read', error instanceof Error ? error.message : '')
+    }
   }, [])
   return { list, rows, news: told.of === visit ? told.news : NO_NEWS, loadMore, seen, take }
 }

@@ -2,8 +2,10 @@
 // question; the others when they come into sight. A look at the first page counts what is new.
 
 import type { QueryClient } from '@tanstack/react-query'
+import { StudioError } from '@/api/client'
 import type { Change } from '@/api/live'
 import { ROWS_AT_ONCE, type RunPage, type RunSearch, readRunPage, readRuns, runListKey } from '@/api/runList'
+import type { Run } from '@/api/runs'
 import { findNew, type Listed, replaceRows } from './listing'
 
 const SETTLES_IN = 100 // ms: what is written together is looked at together
@@ -20,6 +22,13 @@ export type News = {
 
 export const NO_NEWS: News = { count: 0, isMore: false, left: new Set() }
 
+/** What is asked of the server: the first page of a list, and some of its rows. */
+export type Reads = {
+  page: (search: RunSearch) => Promise<RunPage>
+  rows: (search: RunSearch, ids: readonly string[]) => Promise<Run[]>
+}
+const SERVER: Reads = { page: (search) => readRunPage(search), rows: readRuns }
+
 const ROW_TOPICS = new Set(['session', 'message', 'branch', 'play'])
 
 export class ListWatch {
@@ -27,6 +36,7 @@ export class ListWatch {
   readonly #search: RunSearch
   readonly #key: ReturnType<typeof runListKey>
   readonly #tell: (news: News) => void
+  readonly #reads: Reads
   readonly #due = new Set<string>() // runs that changed since they were read
   #isAllDue = false
   #isFirstDue = false
@@ -37,13 +47,22 @@ export class ListWatch {
   #lookedAt = Number.NEGATIVE_INFINITY
   #isLooking = false
   #isAsked = false
+  #isTaking = false
+  #takes = 0
   #isStopped = false
 
-  constructor(queries: QueryClient, search: RunSearch, visit: string, tell: (news: News) => void) {
+  constructor(
+    queries: QueryClient,
+    search: RunSearch,
+    visit: string,
+    tell: (news: News) => void,
+    reads: Reads = SERVER,
+  ) {
     this.#queries = queries
     this.#search = search
     this.#key = runListKey(search, visit)
     this.#tell = tell
+    this.#reads = reads
   }
 
   stop(): void {
@@ -76,10 +95,16 @@ export class ListWatch {
     if (this.#isAllDue || ids.some((id) => this.#due.has(id))) this.ask()
   }
 
+  /** The list is here: what was heard while it was read can be looked at. */
+  loaded(): void {
+    if (this.#isAsked) this.ask()
+  }
+
   /** Look soon; once a second at most, and only while somebody sees the page. */
   ask(): void {
     this.#isAsked = true
-    if (this.#timer !== undefined || this.#isLooking || this.#isStopped || document.hidden) return
+    const isBusy = this.#timer !== undefined || this.#isLooking || this.#isTaking
+    if (isBusy || this.#isStopped || document.hidden) return
     const wait = Math.max(SETTLES_IN, this.#lookedAt + LOOKS_APART - Date.now())
     this.#timer = setTimeout(() => {
       this.#timer = undefined
@@ -89,31 +114,46 @@ export class ListWatch {
 
   /** Let in what is new, and let go what has left: the list as it is now. */
   async take(): Promise<void> {
-    const page = this.#first ?? (await readRunPage(this.#search))
-    if (this.#isStopped) return
+    // Read now: the page that counted what is new may be older than the rows, and an answer on its way is.
+    this.#takes += 1
+    this.#isTaking = true
+    try {
+      const page = await this.#reads.page(this.#search)
+      // A next page on its way belongs to the list that goes.
+      await this.#queries.cancelQueries({ queryKey: this.#key, exact: true })
+      if (!this.#isStopped) this.#show(page)
+    } finally {
+      this.#isTaking = false
+      this.ask() // what changed since that page was read
+    }
+  }
+
+  #show(page: RunPage): void {
     this.#queries.setQueryData<Listed>(this.#key, { pages: [page], pageParams: [null] })
     this.#first = null
     this.#left = new Set()
     this.#isAllDue = false
     this.#tell(NO_NEWS)
-    this.ask() // what changed since that page was read
   }
 
   async #look(): Promise<void> {
     const listed = this.#queries.getQueryData<Listed>(this.#key)
-    if (listed === undefined) return // still being read; whoever sees it asks again
+    if (this.#isTaking || listed === undefined) return // still being read; whoever has it asks again
     this.#isAsked = false
     this.#isLooking = true
     const wasFirstDue = this.#isFirstDue
     const rows = this.#takeDue()
     this.#isFirstDue = false
-    try {
-      await this.#read(rows, wasFirstDue)
-    } catch {
-      // The line is down, most likely. What was due stays due, until there is news of it again.
+    const stayDue = (): void => {
       for (const id of rows) this.#due.add(id)
       this.#isFirstDue ||= wasFirstDue
-      this.#isAsked = false
+    }
+    try {
+      if (!(await this.#read(rows, wasFirstDue))) stayDue()
+    } catch (error) {
+      stayDue()
+      // A server that is away is heard of when it is back; one that had no time is asked again.
+      if (error instanceof StudioError && error.status >= 500) this.#isAsked = true
     }
     this.#isLooking = false
     this.#lookedAt = Date.now()
@@ -132,17 +172,19 @@ export class ListWatch {
     return rows
   }
 
-  async #read(ids: readonly string[], withFirst: boolean): Promise<void> {
+  /** Whether what was read is shown. */
+  async #read(ids: readonly string[], withFirst: boolean): Promise<boolean> {
+    const takes = this.#takes
     const [first, rows] = await Promise.all([
-      withFirst ? readRunPage(this.#search) : null,
-      readRuns(this.#search, ids),
+      withFirst ? this.#reads.page(this.#search) : null,
+      this.#reads.rows(this.#search, ids),
     ])
     const belonging = [...(first?.items ?? []), ...rows]
     const stays = new Set(belonging.map((run) => run.id))
     const leaving = ids.filter((id) => !stays.has(id))
     // They are shown as what they have become, although they belong to another list now.
-    const gone = await readRuns({}, leaving)
-    if (this.#isStopped) return
+    const gone = await this.#reads.rows({}, leaving)
+    if (this.#isStopped || this.#takes !== takes) return false
     const left = new Set([...this.#left, ...leaving].filter((id) => !stays.has(id)))
     this.#left = left
     this.#first = first ?? this.#first
@@ -150,6 +192,10 @@ export class ListWatch {
       listed === undefined ? undefined : replaceRows(listed, [...belonging, ...gone]),
     )
     this.#report()
+    // A next page on its way comes with the pages before it as they were when it was asked for.
+    const isOverwritten = this.#queries.isFetching({ queryKey: this.#key, exact: true }) > 0
+    this.#isAsked ||= isOverwritten
+    return !isOverwritten
   }
 
   #report(): void {
