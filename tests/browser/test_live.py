@@ -82,16 +82,30 @@ def test_lists_are_read_at_most_about_once_a_second(own_page: Page, own_world: W
     own_page.on("request", note)
     began = own_page.evaluate("performance.now()")
     with another_process(own_world) as ctx:
-        start_run(ctx, "busy", name="busy")
-        for number in range(200):
-            append_message(ctx, line_of("busy"), user_says(f"message {number}"))
-            if number % 10 == 0:
-                own_page.evaluate("new Promise((done) => setTimeout(done, 150))")
-        start_run(ctx, "after", name="after")
-    expect_runs(own_page, count + 2)
+        for reading in range(4):  # each time something is read again, more has changed meanwhile
+            with own_page.expect_response("**/api/totals"):
+                for number in range(15):
+                    run_id = f"busy-{reading}-{number}"
+                    start_run(ctx, run_id, name=run_id)
+                    append_message(ctx, line_of(run_id), user_says("x"))
+    expect_runs(own_page, count + 60)
     seconds = (own_page.evaluate("performance.now()") - began) / 1000
-    assert 2 <= asked.count("sessions") <= seconds + 3, (seconds, asked)
-    assert asked.count("stats") <= seconds + 3
+    assert asked.count("totals") >= 4
+    for name in ("totals", "sessions", "stats"):
+        assert asked.count(name) <= seconds + 3, (name, seconds, asked)
+
+
+def test_a_line_that_died_without_a_word_is_noticed_after_a_sleep(own_page: Page, own_world: World) -> None:
+    own_page.clock.install()
+    own_page.goto("/runs")
+    expect_live(own_page)
+    count = runs_in(own_page)
+    with own_page.expect_request("**/api/events?after=*"):
+        own_page.clock.fast_forward(20_000)
+    expect_live(own_page)
+    with another_process(own_world) as ctx:
+        start_run(ctx, "awake", name="awake")
+    expect_runs(own_page, count + 1)
 
 
 class TestRestart:

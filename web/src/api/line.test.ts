@@ -115,3 +115,41 @@ test('what was missed is counted while it comes, and a busy server does not keep
   }
   expect(told.at(-1)?.state).toBe('live')
 })
+
+test('a line on which nothing is heard any more is given up, and tried again', () => {
+  const line = new Line(heard, null, make)
+  line.open()
+  last().send('hello', '7')
+  for (let beats = 0; beats < 10; beats += 1) {
+    vi.advanceTimersByTime(5000)
+    last().send('beat', '7')
+    line.look()
+  }
+  expect(peers).toHaveLength(1)
+  vi.advanceTimersByTime(15_001)
+  line.look()
+  expect(told.at(-1)).toMatchObject({ state: 'offline', tries: 1 })
+  expect(peers[0]?.readyState).toBe(2)
+  vi.advanceTimersByTime(250)
+  expect(peers).toHaveLength(2)
+  expect(last().address).toBe('/api/events?after=7')
+  vi.advanceTimersByTime(15_001) // taken, but never answered
+  line.look()
+  expect(told.at(-1)).toMatchObject({ state: 'offline', tries: 2 })
+})
+
+test('what was counted before the line was given up is not counted on', () => {
+  const line = new Line(heard, 10, make)
+  line.open()
+  last().send('hello', '10')
+  for (let seq = 11; seq <= 60; seq += 1)
+    last().send('change', String(seq), { topic: 'x', id: '', session_id: null })
+  vi.setSystemTime(Date.now() + 20_000) // asleep: no timer ran
+  line.look()
+  vi.advanceTimersByTime(250)
+  const before = vi.getTimerCount()
+  last().send('hello', '60')
+  expect(vi.getTimerCount()).toBe(before + 1)
+  vi.advanceTimersByTime(1000)
+  expect(told.at(-1)?.state).toBe('live')
+})

@@ -24,6 +24,7 @@ const WAITS = [250, 500, 1000, 2000, 4000, 5000] // ms between tries, the last f
 const LOOKS_APART = 300 // ms between looks at how much still comes of what was missed
 const LOOKS = 30
 const WORTH_TELLING = 25 // events: fewer are here before anybody could read that they come
+const SILENT = 15_000 // ms: the server says something every five seconds, so nobody is there any more
 const CLOSED = 2 // EventSource.CLOSED: the browser gives up for good on any answer that is not the feed
 
 /** One EventSource after the other: the browser's own way to reconnect gives up on the first 503. */
@@ -32,6 +33,7 @@ export class Line {
   #seq: number | null
   #tries = 0
   #since = Date.now()
+  #heardAt = Date.now()
   #caughtUp = 0
   #isLive = false
   #looking: ReturnType<typeof setTimeout> | undefined
@@ -61,6 +63,11 @@ export class Line {
     const isFirst = this.#seq === null
     const source = this.#make(isFirst ? '/api/events' : `/api/events?after=${this.#seq}`)
     this.#source = source
+    const hear = (): void => {
+      this.#heardAt = Date.now()
+    }
+    hear()
+    for (const kind of ['hello', 'reload', 'change', 'beat']) source.addEventListener(kind, hear)
     source.addEventListener('hello', (event) => {
       this.#seq = Number(event.lastEventId)
       this.#tries = 0
@@ -81,11 +88,9 @@ export class Line {
     source.onerror = () => this.#lose(source)
   }
 
-  /** Begin anew: after a sleep nobody knows whether the other end is still there. */
-  renew(): void {
-    this.#source?.close()
-    this.#source = null
-    this.open()
+  /** Begin anew if nothing was heard for long: the machine slept, or the other end is gone without a word. */
+  look(): void {
+    if (this.#source !== null && Date.now() - this.#heardAt > SILENT) this.#lose(this.#source)
   }
 
   close(): void {

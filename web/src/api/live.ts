@@ -11,7 +11,6 @@ export type { Change, Connection }
 
 const READY_WITHIN = 150 // ms that the first page waits for the feed, so that it need not read everything twice
 const LOOKS_APART = 5000 // ms
-const SLEPT = 20_000 // ms between two looks: the machine was asleep
 
 let connection: Connection = { state: 'connecting', tries: 0 }
 let retry = (): void => undefined
@@ -68,6 +67,7 @@ export function startLive(queries: QueryClient): Live {
         trying = setTimeout(() => channel.say({ kind: 'try now' }), word.tryAt - Date.now())
     } else if (line !== null) {
       if (word.kind === 'try now') line.open()
+      else if (word.kind === 'look') line.look()
       else if (word.kind === 'who leads')
         channel.say({ kind: 'connection', connection, tryAt: null, seq: line.seq })
     }
@@ -96,10 +96,10 @@ export function startLive(queries: QueryClient): Live {
   }
   const onSeen = (): void => (document.hidden ? undefined : marker.catchUp())
   const onOnline = (): void => line?.open()
-  let looked = Date.now()
+  // Timers of the tab that leads come late while it is in the background: whoever is seen reminds it.
   const watch = setInterval(() => {
-    if (Date.now() - looked > SLEPT && !document.hidden) line?.renew()
-    looked = Date.now()
+    if (line !== null) line.look()
+    else if (!document.hidden) channel.say({ kind: 'look' })
   }, LOOKS_APART)
 
   retry = () => (line === null ? channel.say({ kind: 'try now' }) : line.open())

@@ -11,6 +11,7 @@ export type Word =
   | { kind: 'connection'; connection: Connection; tryAt: number | null; seq: number | null }
   | { kind: 'who leads' }
   | { kind: 'try now' }
+  | { kind: 'look' }
 
 const NAME = 'lionstudio-live'
 

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Header, Query, Response
 
 from lionstudio.server.answers import Route, answer
 from lionstudio.server.dependencies import StudioDep
-from lionstudio.server.live import BEAT, EventStream, LiveFeed, event
+from lionstudio.server.live import BEAT_TO_PAGES, EventStream, LiveFeed, event
 from lionstudio.server.schemas.system import PlaceOut, Ready, TotalsOut
 from lionstudio.services.session_stream import parse_cursor
 from lionstudio.services.totals import count_everything
@@ -67,5 +67,5 @@ async def _events(live: LiveFeed, cursor: int) -> AsyncGenerator[bytes]:
                 yield heard.data
                 await asyncio.sleep(0)  # a reader that takes all at once would leave no turn to others
             elif not await ear.wait():
-                yield BEAT
+                yield BEAT_TO_PAGES
                 await live.look()
