@@ -343,6 +343,28 @@ def test_axe_finds_nothing_grave(page: Page) -> None:
     expect_accessible_in_both_themes(page)
 
 
+def test_the_queue_is_walked_and_selected_by_keys(page: Page) -> None:
+    open_console(page)
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    page.keyboard.press("k")
+    focused = page.locator("tr[data-run]").first
+    expect(focused.get_by_role("link").first).to_be_focused()
+    page.keyboard.press("x")
+    expect(bulk(page)).to_contain_text("1 selected")
+    expect(focused).to_have_attribute("aria-selected", "true")
+    page.keyboard.press("x")
+    expect(bulk(page)).to_contain_text("Nothing selected")
+
+
+def test_the_acts_of_the_queue_stand_in_one_line(page: Page) -> None:
+    open_console(page)
+    lefts = page.get_by_role("link", name=re.compile("^Inspect ")).evaluate_all(
+        "all => all.map((one) => one.getBoundingClientRect().left)"
+    )
+    assert len(lefts) > 3 and max(lefts) - min(lefts) < 1
+
+
 def test_the_console_can_be_used_by_keyboard_alone(page: Page) -> None:
     open_console(page)
     box = page.get_by_role("checkbox", name="Select Rewrite the importer")

@@ -110,10 +110,13 @@ def test_what_would_be_refused_is_said_before_and_can_be_left_out(
     told = rows.all_inner_texts()
     assert "Process alive" in told[0] + told[1] and "Already final" in told[0] + told[1]
     assert "Rewrite the importer" in told[2]
-    expect(rows.filter(has_text="Index the archive")).to_contain_text("li runs kill")
+    command = rows.filter(has_text="Index the archive").locator("code")
+    expect(command).to_have_text(f"li runs kill {alive}")
+    expect(command).to_have_css("white-space-collapse", "collapse")
+    expect(command).to_have_css("text-wrap-mode", "nowrap")
     expect(asked.get_by_role("button", name="Transition to failed")).to_be_disabled()
     assert [status_of(ctx, id) for id in (dead, ended, alive)] == ["running", "completed", "running"]
-    asked.get_by_role("button", name="Leave the 2 refused out").click()
+    asked.get_by_role("button", name="Leave the 2 refused runs out").click()
     expect(asked).to_contain_text("Transition 1 session to failed?")
     expect(asked.get_by_role("alert")).to_have_count(0)
     confirm(own_page, "Transition to failed")
@@ -130,7 +133,7 @@ def test_an_unresponsive_run_is_ended_by_force_with_a_note_only(
     ask_transition(own_page, "Index the archive")
     asked, button = dialog(own_page), dialog(own_page).get_by_role("button", name="Transition to failed")
     expect(button).to_be_disabled()
-    expect(asked.get_by_role("button", name=re.compile("refused out"))).to_have_count(0)
+    expect(asked.get_by_role("button", name=re.compile("^Leave the"))).to_have_count(0)
     asked.get_by_role("checkbox", name="Force").click()
     expect(asked.get_by_role("listitem")).to_contain_text("Say in a note why it is ended all the same.")
     expect(button).to_be_disabled()

@@ -79,7 +79,9 @@ function RefusedRow({ refusal, isActing }: { refusal: Refusal; isActing: boolean
         </span>
         <span className="text-12 break-words text-text-2">{withoutId(refusal.message, id)}</span>
         {refusal.hint === null ? null : (
-          <span className="text-12 break-words text-text-3">{refusal.hint}</span>
+          <span className="text-12 break-words text-text-3">
+            <Hint text={refusal.hint} />
+          </span>
         )}
       </span>
       <span className="t-danger inline-flex h-5 items-center gap-1 rounded-full border border-tone-line px-2 text-12 medium whitespace-nowrap text-tone-fg">
@@ -88,6 +90,25 @@ function RefusedRow({ refusal, isActing }: { refusal: Refusal; isActing: boolean
       </span>
     </li>
   )
+}
+
+const COMMAND = /(\bli runs kill(?: [\w-]+)?)/
+const IN_ONE_PIECE = 'mono inline-block max-w-full overflow-x-auto align-bottom whitespace-nowrap'
+
+/** A hint; what is to be typed in it stands out and stays in one piece. */
+function Hint({ text }: { text: string }) {
+  return plainLine(text)
+    .split(COMMAND)
+    .map((part, index) =>
+      index % 2 === 0 ? (
+        part
+      ) : (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a part is its place in the text
+        <code key={index} className={IN_ONE_PIECE}>
+          {part}
+        </code>
+      ),
+    )
 }
 
 /** The row already says which run it is. */

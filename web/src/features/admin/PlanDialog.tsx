@@ -7,7 +7,7 @@ import { Keycap } from '@/ui/Keycap'
 import { Skeleton } from '@/ui/states'
 import { Trouble } from '@/vocabulary/Trouble'
 import { AffectedRuns, type Allowed } from './AffectedRuns'
-import { RefusalNote } from './RefusalNote'
+import { leaveOutWords, RefusalNote } from './RefusalNote'
 
 type Props<Answer> = {
   title: string
@@ -64,7 +64,7 @@ export function PlanDialog<Answer>(props: Props<Answer>) {
           {props.instead}
           {refused.size > 0 && left.length > 0 ? (
             <Button size="large" look="primary" onClick={() => props.onLeaveOut(left)}>
-              Leave the {refused.size} refused out
+              {leaveOutWords(refused.size)}
             </Button>
           ) : null}
         </>

@@ -1,7 +1,9 @@
 import { useMemo, useState } from 'react'
 import type { QueueRow as Row } from '@/api/admin'
 import { useSteady } from '@/lib/held'
+import { useKeys } from '@/lib/keys'
 import { formatCount } from '@/lib/numbers'
+import { useRowKeys } from '@/lib/rowKeys'
 import { Button } from '@/ui/Button'
 import { Checkbox } from '@/ui/Checkbox'
 import { Panel } from '@/ui/Panel'
@@ -46,6 +48,12 @@ export function Queue({ rows, total, onMore, asked, onAsked }: Props) {
     steady.forget(ids)
   }
   const close = () => setQuestion(null)
+  const table = useRowKeys<HTMLTableElement>()
+  const selectFocused = () => {
+    const id = document.activeElement?.closest<HTMLElement>('tr[data-run]')?.dataset.run
+    if (id !== undefined && there.some((row) => row.id === id)) select(id, !selected.has(id))
+  }
+  useKeys({ x: { does: 'Select row', act: selectFocused } })
   const all = chosen.length === 0 ? false : chosen.length === there.length ? true : 'some'
   return (
     <Panel
@@ -73,7 +81,7 @@ export function Queue({ rows, total, onMore, asked, onAsked }: Props) {
       ) : (
         <>
           <div className="@container">
-            <table className="w-full table-fixed" aria-label="Intervention queue">
+            <table ref={table} className="w-full table-fixed" aria-label="Intervention queue">
               <colgroup>
                 <col className="w-10" />
                 <col className="w-[284px] @min-[1020px]:w-[300px]" />
@@ -81,7 +89,7 @@ export function Queue({ rows, total, onMore, asked, onAsked }: Props) {
                 <col className="w-[84px] @max-[819px]:hidden" />
                 <col className="w-[160px] @max-[1019px]:hidden" />
                 <col className="w-[84px]" />
-                <col className="w-[174px]" />
+                <col className="w-[184px]" />
               </colgroup>
               <thead className="h-8 border-b border-line bg-sunken text-left text-12 text-text-3">
                 <tr className="[&>th]:px-2 [&>th]:font-medium">

@@ -36,6 +36,7 @@ export function QueueRow({ row, isGone, isSelected, onSelect, onAct }: Props) {
   const look = isGone ? 'text-text-3 saturate-0' : isSelected ? 'bg-selected' : 'hover:bg-hover'
   return (
     <tr
+      data-run={row.session_id}
       data-health={row.health}
       data-gone={isGone}
       aria-selected={isSelected}
@@ -59,10 +60,15 @@ export function QueueRow({ row, isGone, isSelected, onSelect, onAct }: Props) {
       </td>
       <td>
         <span className="grid min-w-0">
-          <Link to="/runs/$runId" params={{ runId: row.session_id }} className="cut medium hover:underline">
+          <Link
+            data-stop
+            to="/runs/$runId"
+            params={{ runId: row.session_id }}
+            className="cut leading-[18px] medium hover:underline"
+          >
             {name}
           </Link>
-          <span className="mono cut text-text-3">{shortId(row.session_id)}</span>
+          <span className="mono cut leading-4 text-text-3">{shortId(row.session_id)}</span>
         </span>
       </td>
       <td className="text-text-2 @max-[819px]:hidden">
@@ -89,7 +95,7 @@ export function QueueRow({ row, isGone, isSelected, onSelect, onAct }: Props) {
           >
             Inspect
           </Link>
-          <span className="flex w-[86px]">
+          <span className="flex w-[92px]">
             {isGone ? null : <Offer row={row} name={name} onAct={onAct} />}
           </span>
         </span>

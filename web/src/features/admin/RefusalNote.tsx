@@ -4,6 +4,10 @@ import { Icon } from '@/ui/Icon'
 
 type Props = { refused: number; asked: number; act: string; children?: ReactNode }
 
+/** What leaves out what is refused, and goes on with the rest. */
+export const leaveOutWords = (refused: number): string =>
+  refused === 1 ? 'Leave the refused run out' : `Leave the ${formatCount(refused)} refused runs out`
+
 /** That nothing would happen yet, and why not, before anybody presses anything. */
 export function RefusalNote({ refused, asked, act, children }: Props) {
   const all = refused === asked
@@ -21,7 +25,7 @@ export function RefusalNote({ refused, asked, act, children }: Props) {
           {act} is all or nothing.{' '}
           {all
             ? 'Look at what is said of each below.'
-            : 'Leave the refused out, or cancel and look at them first.'}
+            : 'Leave out what is refused, or cancel and look at it first.'}
         </p>
         {children}
       </div>

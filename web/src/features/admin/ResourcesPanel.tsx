@@ -22,7 +22,7 @@ export function ResourcesPanel({ resources, className = '' }: { resources: Resou
       more={
         resources.observed_at === null ? null : `measured ${formatBrief(now - resources.observed_at)} ago`
       }
-      className={`overflow-hidden ${className}`}
+      className={`flex flex-col overflow-hidden ${className}`}
     >
       {resources.problem === null ? null : (
         <p role="alert" className="t-warning flex items-start gap-2 border-b border-line px-4 py-2.5">
@@ -108,13 +108,14 @@ function DiskUsage({ resources }: { resources: Resources }) {
   const sizes = Object.entries(folders).sort((one, other) => (other[1] ?? -1) - (one[1] ?? -1))
   const most = Math.max(1, ...sizes.map(([, bytes]) => bytes ?? 0))
   return (
-    <section aria-label="Disk usage" className="border-t border-line pb-3">
+    <section aria-label="Disk usage" className="flex flex-1 flex-col border-t border-line pb-3">
       <Head title="Disk usage">
         {total === null ? '' : `${resources.disk_complete ? '' : 'at least '}${formatBytes(total)} in all`}
       </Head>
-      <ul className="px-4">
+      {/* Beside a longer panel its lines stand farther apart, up to a point. */}
+      <ul className="grid flex-1 auto-rows-[minmax(26px,40px)] px-4">
         {sizes.map(([name, bytes]) => (
-          <li key={name} className="grid h-[26px] grid-cols-[96px_minmax(0,1fr)_auto] items-center gap-3">
+          <li key={name} className="grid grid-cols-[96px_minmax(0,1fr)_auto] items-center gap-3">
             <span className="cut text-text-2">{FOLDER_WORDS[name] ?? name}</span>
             <span
               aria-hidden="true"

@@ -23,7 +23,7 @@ import {
 import { STATUS_WORDS } from '@/vocabulary/looks'
 import { Trouble } from '@/vocabulary/Trouble'
 import { AffectedRuns } from './AffectedRuns'
-import { RefusalNote } from './RefusalNote'
+import { leaveOutWords, RefusalNote } from './RefusalNote'
 
 type Props = { sessionIds: string[]; open: boolean; onClose: () => void; onDone?: () => void }
 type Transitions = Schema['Transitions']
@@ -70,8 +70,9 @@ function Question({ sessionIds, onClose, onDone }: Omit<Props, 'open'>) {
     // Refused after all: something changed between the plan and the press, and the plan says what.
     onError: () => void queries.invalidateQueries({ queryKey: planQuery.queryKey }),
   })
-  // While it is done nobody asks again: the answer would be that these runs have just ended.
-  const plan = useQuery({ ...planQuery, enabled: !act.isPending })
+  // Once it is pressed nobody asks again: the answer would be that these runs have just ended.
+  const isActing = act.isPending || act.isSuccess
+  const plan = useQuery({ ...planQuery, enabled: !isActing })
   const found = plan.data === undefined ? null : suggestReason(plan.data)
   if (chosen === null && found !== null && found !== suggested) setSuggested(found)
 
@@ -91,7 +92,7 @@ function Question({ sessionIds, onClose, onDone }: Omit<Props, 'open'>) {
           refused={refusals.length}
           left={ids.length - refusals.length}
           isAsking={isAsking || plan.isError}
-          isActing={act.isPending}
+          isActing={isActing}
           onCancel={onClose}
           onLeaveOut={leaveOut}
           onAct={() => act.mutate()}
@@ -134,9 +135,12 @@ function Question({ sessionIds, onClose, onDone }: Omit<Props, 'open'>) {
       </FormField>
       {refusals.length > 0 ? (
         <RefusalNote refused={refusals.length} asked={ids.length} act="A transition">
-          {isAlive
-            ? 'A process that lives is stopped by li runs kill. To end only its record, force it.'
-            : null}
+          {isAlive ? (
+            <p>
+              A process that lives is stopped by <code className="mono">li runs kill</code>. To end only its
+              record, force it.
+            </p>
+          ) : null}
         </RefusalNote>
       ) : null}
       {isAlive || force ? (
@@ -156,7 +160,7 @@ function Question({ sessionIds, onClose, onDone }: Omit<Props, 'open'>) {
       {plan.data === undefined ? null : (
         <AffectedRuns
           title="Affected sessions"
-          isActing={act.isPending}
+          isActing={isActing}
           refusals={refusals}
           allowed={(plan.data.answer?.items ?? []).map((item) => ({
             id: item.session_id,
@@ -199,7 +203,7 @@ function Foot({ target, refused, left, isAsking, isActing, onCancel, onLeaveOut,
       </Button>
       {refused > 0 && left > 0 ? (
         <Button size="large" look="primary" disabled={isAsking} onClick={onLeaveOut}>
-          Leave the {refused} refused out
+          {leaveOutWords(refused)}
         </Button>
       ) : null}
     </>

@@ -27,6 +27,11 @@ test.each([
     'was idle · quiet 6h · process gone',
   ],
   [
+    event('classify', { health: 'zombie', previous_health: null, idle_seconds: null, process_alive: null }),
+    'Classified as zombie',
+    'first look',
+  ],
+  [
     event('transition', {
       target_status: 'failed',
       reason: 'Its process is gone.',

@@ -34,7 +34,7 @@ const ACTIONS: Record<string, { icon: IconName; word: string; describe: Describe
     describe: (details) => ({
       title: `Classified as ${text(details.health) ?? 'unknown'}`,
       says: join(
-        `was ${text(details.previous_health) ?? 'not looked at'}`,
+        text(details.previous_health) === null ? 'first look' : `was ${text(details.previous_health)}`,
         number(details.idle_seconds) !== null && `quiet ${formatDuration(number(details.idle_seconds) ?? 0)}`,
         details.process_alive === false ? 'process gone' : details.process_alive === true && 'process alive',
       ),
