@@ -1,6 +1,7 @@
 // How the pages ask the server. Nothing else in here knows HTTP.
 
 import createClient from 'openapi-fetch'
+import { setClock } from '@/lib/clock'
 import type { components, paths } from './schema.gen'
 
 export type Schema = components['schemas']
@@ -34,6 +35,7 @@ export async function answerOf<Data>(asked: Promise<Answer<Data>>): Promise<Data
     if (error instanceof DOMException && error.name === 'AbortError') throw error
     throw new StudioError(0, 'unreachable', 'The studio does not answer.', 'Start it again: li studio')
   }
+  setClock(answer.response.headers.get('date'))
   if (answer.data !== undefined) return answer.data
   if (answer.response.status === 401) location.assign('/login')
   const body = answer.error as Partial<Schema['ErrorBody']> | undefined

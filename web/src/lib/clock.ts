@@ -1,15 +1,30 @@
-// One clock for every number that ticks, so that a page of durations is one timer and they all agree.
+// One clock for every number that ticks, so that a page of durations is one timer and they all agree. It is the clock of
+// the studio: moments are told by it, and the machine of who looks may be minutes off.
 
 import { useSyncExternalStore } from 'react'
 
 const listeners = new Set<() => void>()
-let now = Date.now() / 1000
+// Below that, an answer took its time, or the studio told whole seconds: nothing to mend.
+const SECONDS_APART = 5
+let ahead = 0 // of this machine's clock, in seconds
+let now = timeOfStudio()
 let timer: ReturnType<typeof setInterval> | undefined
+
+/** The time where the studio runs. */
+export function timeOfStudio(): number {
+  return Date.now() / 1000 + ahead
+}
+
+/** Set the clock by the time that an answer carries, if it is off. */
+export function setClock(header: string | null): void {
+  const apart = Date.parse(header ?? '') / 1000 - Date.now() / 1000
+  if (Math.abs(apart - ahead) > SECONDS_APART) ahead = Math.abs(apart) > SECONDS_APART ? apart : 0
+}
 
 function subscribe(listener: () => void): () => void {
   listeners.add(listener)
   timer ??= setInterval(() => {
-    now = Date.now() / 1000
+    now = timeOfStudio()
     for (const tell of listeners) tell()
   }, 1000)
   return () => {

@@ -1,5 +1,15 @@
 import { expect, test } from 'vitest'
-import { formatBrief, formatDuration, formatRough, formatSpan } from './time'
+import {
+  dateOf,
+  formatBrief,
+  formatClock,
+  formatDuration,
+  formatExact,
+  formatMoment,
+  formatRough,
+  formatSpan,
+  formatWhole,
+} from './time'
 
 test.each([
   [0, '0s'],
@@ -39,4 +49,23 @@ test('a span says its day unless that is today', () => {
   expect(formatSpan(at(21, 9), at(21, 10), at(21, 20))).toBe('09:05:09 – 10:05:09')
   expect(formatSpan(at(20, 9), at(20, 10), at(21, 20))).toBe('20 May, 09:05 – 10:05')
   expect(formatSpan(at(19, 9), at(20, 10), at(21, 20))).toBe('19 May, 09:05 – 20 May, 10:05')
+  expect(formatSpan(at(19, 9), null, at(21, 20))).toBe('19 May, 09:05 – now')
+  expect(formatSpan(at(21, 9), null, at(21, 20))).toBe('09:05:09 – now')
+})
+
+test('a moment says its day unless that is today, and its year unless that is this one', () => {
+  const at = (year: number, day: number): number => new Date(year, 4, day, 9, 5, 9).getTime() / 1000
+  expect([at(2026, 21), at(2026, 20), at(2025, 21)].map((one) => formatMoment(one, at(2026, 21)))).toEqual([
+    '09:05',
+    '20 May',
+    '21 May 2025',
+  ])
+  expect(formatExact(at(2026, 21), at(2026, 21))).toBe('09:05:09')
+  expect(formatExact(at(2026, 20), at(2026, 21))).toBe('20 May, 09:05:09')
+})
+
+test.each([-9e12, 9e12, 1e300, Number.NaN, Number.NEGATIVE_INFINITY])('a time of %d breaks nothing', (at) => {
+  expect(dateOf(at).toISOString()).toMatch(/Z$/)
+  for (const format of [formatClock, formatWhole]) expect(format(at)).not.toBe('')
+  expect(formatMoment(at, 1_790_000_000)).not.toBe('')
 })

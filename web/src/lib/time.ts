@@ -43,26 +43,41 @@ function join(whole: number, unit: number, name: string, smaller: number, smalle
 const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
 const clockWithSeconds = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' })
 const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
+const dayOfYear = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' })
 const whole = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })
 
-/** A moment: the time of today, the day of any other. */
+const LATEST = 8.64e12 // seconds: no date is further from 1970, and one that is none throws when it is written
+
+/** The date of a moment; the nearest one there is, for what lies beyond every calendar. */
+export function dateOf(at: number): Date {
+  return new Date(Math.min(LATEST, Math.max(-LATEST, at || 0)) * 1000)
+}
+
+/** A moment: the time of today, the day of any other, with its year if that is not this one. */
 export function formatMoment(at: number, now: number): string {
-  const date = new Date(at * 1000)
-  const isToday = date.toDateString() === new Date(now * 1000).toDateString()
-  return isToday ? clock.format(date) : day.format(date)
+  const [date, today] = [dateOf(at), dateOf(now)]
+  if (date.toDateString() === today.toDateString()) return clock.format(date)
+  return (date.getFullYear() === today.getFullYear() ? day : dayOfYear).format(date)
 }
 
-/** From when to when: with seconds today, with its day on any other. */
-export function formatSpan(from: number, to: number, now: number): string {
+/** A moment to the second, with its day unless that is today. */
+export function formatExact(at: number, now: number): string {
+  const moment = formatMoment(at, now)
+  return moment.includes(':') ? formatClock(at) : `${moment}, ${formatClock(at)}`
+}
+
+/** From when to when: with seconds today, with its day on any other. Without an end it goes on. */
+export function formatSpan(from: number, to: number | null, now: number): string {
   const isToday = formatMoment(from, now).includes(':')
-  if (isToday) return `${formatClock(from)} – ${formatClock(to)}`
-  const [begin, end] = [formatDay(from), formatDay(to)]
-  const last = formatMoment(to, to)
-  return `${begin}, ${formatMoment(from, from)} – ${begin === end ? last : `${end}, ${last}`}`
+  const begin = isToday ? formatClock(from) : `${formatMoment(from, now)}, ${formatTime(from)}`
+  if (to === null) return `${begin} – now`
+  if (isToday) return `${begin} – ${formatClock(to)}`
+  const isSameDay = dateOf(from).toDateString() === dateOf(to).toDateString()
+  return `${begin} – ${isSameDay ? '' : `${formatDay(to)}, `}${formatTime(to)}`
 }
 
-export const formatDay = (at: number): string => day.format(new Date(at * 1000))
+export const formatDay = (at: number): string => day.format(dateOf(at))
 /** The time alone, whichever day it was. */
-export const formatTime = (at: number): string => clock.format(new Date(at * 1000))
-export const formatClock = (at: number): string => clockWithSeconds.format(new Date(at * 1000))
-export const formatWhole = (at: number): string => whole.format(new Date(at * 1000))
+export const formatTime = (at: number): string => clock.format(dateOf(at))
+export const formatClock = (at: number): string => clockWithSeconds.format(dateOf(at))
+export const formatWhole = (at: number): string => whole.format(dateOf(at))

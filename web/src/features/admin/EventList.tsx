@@ -1,8 +1,9 @@
 import { Link } from '@tanstack/react-router'
 import type { AdminEvent } from '@/api/admin'
 import { plainLine } from '@/lib/plain'
-import { formatMoment, formatWhole } from '@/lib/time'
+import { formatMoment } from '@/lib/time'
 import { Icon } from '@/ui/Icon'
+import { Moment } from '@/ui/Moment'
 import { describeEvent, targetOf } from './describeEvent'
 
 type Props = { events: readonly AdminEvent[]; now: number; label: string }
@@ -26,13 +27,9 @@ function Row({ event, now }: { event: AdminEvent; now: number }) {
       data-action={event.action}
       className="grid min-h-[52px] grid-cols-[56px_14px_minmax(0,1fr)_auto] items-center gap-2.5 border-b border-line px-4 last:border-0"
     >
-      <time
-        dateTime={new Date(event.created_at * 1000).toISOString()}
-        title={formatWhole(event.created_at)}
-        className="text-12 whitespace-nowrap text-text-3"
-      >
+      <Moment at={event.created_at} className="text-12 whitespace-nowrap text-text-3">
         {formatMoment(event.created_at, now)}
-      </time>
+      </Moment>
       <Icon name={icon} size={14} className="text-text-3" />
       <span className="grid min-w-0">
         <span className="cut">{plainLine(title)}</span>

@@ -3,7 +3,7 @@ import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { type RunInFull, timelineQuery } from '@/api/runs'
 import { useNow } from '@/lib/clock'
 import { countOf } from '@/lib/numbers'
-import { formatClock, formatMoment } from '@/lib/time'
+import { formatClock, formatDay, formatSpan, formatTime } from '@/lib/time'
 import { Panel } from '@/ui/Panel'
 import { Trouble } from '@/vocabulary/Trouble'
 import { LaneRow } from './LaneRow'
@@ -14,7 +14,8 @@ const AGAIN_AFTER = 2000 // ms: messages may come by the dozen, and a timeline c
 
 /** Who was busy when, a lane for each branch. */
 export function Timeline({ run }: { run: RunInFull }) {
-  const range = rangeOf(run, useNow(run.started_at))
+  const now = useNow(run.started_at)
+  const range = rangeOf(run, now)
   const timeline = useTimeline(run)
   const [isWhole, setWhole] = useState(false)
   const lanes = lanesOf(run.branches)
@@ -28,7 +29,7 @@ export function Timeline({ run }: { run: RunInFull }) {
       beside={<Legend />}
       more={
         <span className="hidden wide:inline">
-          {formatClock(range.from)} – {range.isNow ? 'now' : formatClock(range.to)}
+          {formatSpan(range.from, range.isNow ? null : range.to, now)}
           {range.isSilent ? ', its last sign of life' : ''}
         </span>
       }
@@ -107,7 +108,7 @@ function Axis({ range }: { range: Range }) {
       <span className="relative text-11 leading-[18px] text-text-3">
         {ticksOf(range).map(({ at, step }) => (
           <span key={at} className="absolute whitespace-nowrap" style={{ left: `${placeOf(at, range)}%` }}>
-            {step < 60 ? formatClock(at) : step < 86_400 ? formatMoment(at, at) : formatMoment(at, 0)}
+            {step < 60 ? formatClock(at) : step < 86_400 ? formatTime(at) : formatDay(at)}
           </span>
         ))}
         {range.isNow ? <span className="absolute right-0">now</span> : null}

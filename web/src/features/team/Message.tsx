@@ -4,28 +4,23 @@ import { useId, useState } from 'react'
 import { type Member, type TeamMessage, teamMessageQuery } from '@/api/teams'
 import { countOf, shortId } from '@/lib/numbers'
 import { plainLine, plainText } from '@/lib/plain'
-import { formatWhole } from '@/lib/time'
+import { formatTime } from '@/lib/time'
 import { CopyButton } from '@/ui/CopyButton'
 import { Icon } from '@/ui/Icon'
 import { Inline } from '@/ui/Inline'
+import { Moment } from '@/ui/Moment'
 import { Trouble } from '@/vocabulary/Trouble'
 import { Avatar } from './Avatar'
 import { isEscalation } from './lanes'
 
 type Props = { message: TeamMessage; members: readonly Member[] }
 
-const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
-
 /** One message: a summary of a long one, and all of it when asked for. Notices of the system are one quiet line. */
 export function Message({ message, members }: Props) {
   const time = (
-    <time
-      dateTime={new Date(message.created_at * 1000).toISOString()}
-      title={formatWhole(message.created_at)}
-      className="text-12 leading-6 text-text-3"
-    >
-      {clock.format(message.created_at * 1000)}
-    </time>
+    <Moment at={message.created_at} className="text-12 leading-6 text-text-3">
+      {formatTime(message.created_at)}
+    </Moment>
   )
   if (message.sender === 'system') return <Notice message={message} time={time} />
   return (

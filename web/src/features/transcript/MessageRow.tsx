@@ -1,10 +1,12 @@
 import { memo } from 'react'
 import type { Message } from '@/api/messages'
+import { timeOfStudio } from '@/lib/clock'
 import { formatTokens } from '@/lib/numbers'
 import { plainLine, plainText } from '@/lib/plain'
-import { formatClock, formatDuration, formatWhole } from '@/lib/time'
+import { formatClock, formatDuration, formatExact } from '@/lib/time'
 import { CopyButton } from '@/ui/CopyButton'
 import { Icon, type IconName } from '@/ui/Icon'
+import { Moment } from '@/ui/Moment'
 import { useFold } from './folds'
 import { JsonTree } from './JsonTree'
 import { copyText, readSpeech, readThinking, readUse } from './reading'
@@ -102,13 +104,9 @@ function Speech({ message, speaker, branchName, pause }: Props) {
           <span className="opacity-0 group-hover/row:opacity-100 focus-within:opacity-100">
             <CopyButton text={() => copyText(message)} label="Copy message" />
           </span>
-          <time
-            className="text-12 text-text-3"
-            dateTime={new Date(message.created_at * 1000).toISOString()}
-            title={formatWhole(message.created_at)}
-          >
-            {formatClock(message.created_at)}
-          </time>
+          <Moment at={message.created_at} className="text-12 text-text-3">
+            {formatExact(message.created_at, timeOfStudio())}
+          </Moment>
         </span>
       </header>
       <Thoughts message={message} pause={pause} />
