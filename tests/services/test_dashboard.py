@@ -226,3 +226,12 @@ def test_a_cursor_that_is_none_is_refused(ctx: Context, cursor: str) -> None:
     for list_something in (list_executions, list_request_changes):
         with pytest.raises(InvalidRequest, match="is not a cursor"):
             list_something(ctx, cursor=cursor)
+
+
+def test_a_run_that_somebody_ended_hours_after_its_death_took_no_known_time(ctx: Context) -> None:
+    put_run(ctx, "by-itself", "failed", began=120, ended=60, end_actor="run")
+    put_run(ctx, "by-ana", "failed", began=9 * HOUR, ended=HOUR, end_actor="ana")
+    stats = get_stats(ctx)
+    assert (stats.latency.measured, stats.latency.p95_seconds, stats.latency.over_60m) == (1, 60.0, 0)
+    assert stats.outcomes.failed == 2  # what came of it is known
+    assert every_session(ctx, view=View.OVER_60M) == []

@@ -71,7 +71,7 @@ class OutcomeNumbers(NamedTuple):
 
 
 class LatencyNumbers(NamedTuple):
-    """The card Latency (R185), over all runs that ended and whose beginning is known."""
+    """The card Latency (R185), over all runs that ended by themselves and whose beginning is known."""
 
     measured: int
     p95_seconds: float | None

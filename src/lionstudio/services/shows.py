@@ -237,7 +237,10 @@ def get(tx: Tx, topic: str, *, lock: bool = False) -> Show:
     """One show within a transaction, kept from other writers if asked; raises ShowNotFound."""
     show = shows.find(tx, topic, lock=lock)
     if show is None:
-        raise ShowNotFound(f"There is no show {topic!r}.", hint="li show ls shows the shows there are.")
+        raise ShowNotFound(
+            f"There is no show {topic!r}.",
+            hint="The page Shows lists those there are; li state import-shows brings in what is on disk.",
+        )
     return show
 
 

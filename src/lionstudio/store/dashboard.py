@@ -8,7 +8,7 @@ from lionstudio.domain.session import Session, SessionStatus
 from lionstudio.domain.session_list import SessionFilter, View
 from lionstudio.domain.show import PlayStatus
 from lionstudio.store import pages, session_list
-from lionstudio.store.session_list import VIEWS
+from lionstudio.store.session_list import ENDED_ITSELF, VIEWS
 from lionstudio.store.sessions import SESSION_FACTS, to_session
 from lionstudio.store.shows import SELECT_PLAY_WITH_TOPIC, PlayWithTopic, to_play_with_topic
 from lionstudio.store.transaction import Tx
@@ -60,8 +60,9 @@ def list_ended_of_view(tx: Tx, view: View, *, now: float) -> list[EndedSession]:
 
 
 def list_ended_runs(tx: Tx, *, now: float) -> list[EndedRun]:
-    """What ended in the last 24 h."""
-    sql = f"SELECT listed.status, listed.started_at, listed.ended_at {VIEWS[View.ENDED_24H].source}"
+    """What ended in the last 24 h. How long one took that somebody ended later says nothing, so it is not told."""
+    started_at = f"CASE WHEN {ENDED_ITSELF.replace('session.', 'listed.')} THEN listed.started_at END"
+    sql = f"SELECT listed.status, {started_at}, listed.ended_at {VIEWS[View.ENDED_24H].source}"
     return [EndedRun(_WORDS[row[0]], row[1], row[2]) for row in tx.all(sql, now=now)]
 
 

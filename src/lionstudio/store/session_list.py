@@ -12,7 +12,7 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from lionstudio.domain.errors import InvalidRequest
-from lionstudio.domain.session import Session, SessionStatus
+from lionstudio.domain.session import RUN_ACTOR, Session, SessionStatus
 from lionstudio.domain.session_list import SessionFilter, View
 from lionstudio.store.asking import ASKS_A_PERSON
 from lionstudio.store.sessions import SELECT_SESSION, SESSION_COLUMNS, to_session, words_of
@@ -88,10 +88,13 @@ NEEDS_REVIEW = "SELECT play.session_id FROM plays AS play WHERE play.status IN (
 DAY = 86_400
 LAST_DAY = f"session.ended_at > :now - {DAY}"
 ENDED_TODAY = f"{LAST_DAY} AND session.status <> 'running'"  # a legacy session has no status, and is in no such view
+ENDED_ITSELF = f"COALESCE(session.end_actor, '{RUN_ACTOR}') = '{RUN_ACTOR}'"  # and not by an operator, hours later
 VIEWS: Mapping[View, Listing] = {
     View.WAITING: _sessions(ASKS_A_PERSON, Reach.WHOLE),
     View.SLOW: _sessions("session.status = 'running' AND session.started_at < :now - 3600"),
-    View.OVER_60M: _sessions(f"{ENDED_TODAY} AND session.ended_at - session.started_at > 3600", Reach.WHOLE),
+    View.OVER_60M: _sessions(
+        f"{ENDED_TODAY} AND {ENDED_ITSELF} AND session.ended_at - session.started_at > 3600", Reach.WHOLE
+    ),
     View.NEEDS_REVIEW: _sessions(f"session.id IN ({NEEDS_REVIEW})", Reach.WHOLE),
     View.FAILED_24H: _sessions(f"{LAST_DAY} AND session.status IN ('failed', 'timed_out')", Reach.WHOLE),
     View.ENDED_24H: _sessions(ENDED_TODAY, Reach.WHOLE),
