@@ -10,9 +10,9 @@ let ahead = 0 // of this machine's clock, in seconds
 let now = timeOfStudio()
 let timer: ReturnType<typeof setInterval> | undefined
 
-/** The time where the studio runs. */
-export function timeOfStudio(): number {
-  return Date.now() / 1000 + ahead
+/** The time where the studio runs, in seconds; of now, or of a moment of this machine. */
+export function timeOfStudio(milliseconds: number = Date.now()): number {
+  return milliseconds / 1000 + ahead
 }
 
 /** Set the clock by the time that an answer carries, if it is off. */

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type RunInFull, runQuery } from '@/api/runs'
-import { useNow } from '@/lib/clock'
+import { timeOfStudio, useNow } from '@/lib/clock'
 import { formatMoment } from '@/lib/time'
 import { Button, buttonClass } from '@/ui/Button'
 import { Icon, type IconName } from '@/ui/Icon'
@@ -25,7 +25,7 @@ export function EvidenceCard({ runId, onLeave }: { runId: string; onLeave?: () =
   const run = useQuery(runQuery(runId))
   if (run.isPending) return <Skeleton rows={6} height={FACT} />
   if (run.error) return <Trouble error={run.error} retry={() => void run.refetch()} />
-  return <Evidence run={run.data} checkedAt={run.dataUpdatedAt / 1000} {...(onLeave ? { onLeave } : {})} />
+  return <Evidence run={run.data} checkedAt={timeOfStudio(run.dataUpdatedAt)} {...(onLeave ? { onLeave } : {})} />
 }
 
 type Props = { run: RunInFull; checkedAt: number; onLeave?: () => void }

@@ -1,5 +1,5 @@
 import { reconnect, useConnection } from '@/api/live'
-import { useNow } from '@/lib/clock'
+import { timeOfStudio, useNow } from '@/lib/clock'
 import { formatClock, formatDuration, formatMoment } from '@/lib/time'
 import { Button } from '@/ui/Button'
 import { Icon } from '@/ui/Icon'
@@ -8,7 +8,7 @@ import { BANNER_AFTER, connectionWords } from './connectionWords'
 /** Whether the line is up. Pressed, it tries at once. */
 export function ConnectionMark() {
   const connection = useConnection()
-  const now = useNow(connection.state === 'offline' ? connection.since / 1000 : 0)
+  const now = useNow(connection.state === 'offline' ? timeOfStudio(connection.since) : 0)
   const { tone, words } = connectionWords(connection, now)
   const isLive = connection.state === 'live'
   const title = isLive
@@ -32,7 +32,7 @@ export function ConnectionMark() {
 /** After a while without the server: what is shown is not what is. It lies above the page, so that nothing moves. */
 export function AwayBanner() {
   const connection = useConnection()
-  const since = connection.state === 'offline' ? connection.since / 1000 : null
+  const since = connection.state === 'offline' ? timeOfStudio(connection.since) : null
   const now = useNow(since)
   if (since === null || now - since < BANNER_AFTER) return null
   return (

@@ -1,4 +1,5 @@
 import type { Connection } from '@/api/live'
+import { timeOfStudio } from '@/lib/clock'
 import { formatCount } from '@/lib/numbers'
 import { formatBrief, formatMoment } from '@/lib/time'
 import type { Tone } from '@/vocabulary/looks'
@@ -16,7 +17,7 @@ export function connectionWords(connection: Connection, now: number): { tone: To
     case 'catching_up':
       return { tone: 'info', words: `Catching up, ${formatCount(connection.events)} events` }
     case 'offline': {
-      const since = connection.since / 1000
+      const since = timeOfStudio(connection.since)
       if (now - since < OFFLINE_AFTER)
         return { tone: 'warning', words: `Reconnecting, try ${connection.tries}` }
       const shown = formatMoment(since, now)
