@@ -28,7 +28,7 @@ class View(StrEnum):
 
     WAITING = "waiting"  # running, and a person is asked
     SLOW = "slow"  # running for more than 60 minutes
-    OVER_60M = "over_60m"  # ended after more than 60 minutes, in the last 24 h
+    OVER_60M = "over_60m"  # ended by themselves after more than 60 minutes, in the last 24 h
     NEEDS_REVIEW = "needs_review"  # their play is gated, escalated or blocked
     FAILED_24H = "failed_24h"  # failed or timed out in the last 24 h
     ENDED_24H = "ended_24h"  # ended in the last 24 h, in whatever way
