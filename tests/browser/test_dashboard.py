@@ -10,6 +10,8 @@ import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
 from lionstudio.domain.health import MINUTE
+from lionstudio.services.sessions import finish_session
+from lionstudio.services.teams import put_team
 from tests.browser.axe import expect_accessible_in_both_themes
 from tests.browser.studio import Studio
 from tests.browser.world import World
@@ -82,6 +84,102 @@ def test_every_number_leads_to_a_list_of_exactly_so_many_rows(page: Page) -> Non
     for name, says, to in numbers:
         page.goto(to)
         assert count_rows(page) == says, f"{name} leads to {to}"
+
+
+def go_home(page: Page) -> None:
+    page.get_by_role("navigation", name="Main").get_by_role("link", name="Dashboard").click()
+    expect(card(page, "Attention")).to_be_visible()
+    expect(page.get_by_role("status", name="Loading")).to_have_count(0)
+
+
+def press_number(page: Page, to: str) -> tuple[int, int]:
+    """What a number says, and how many rows the list has that a press on it opens, all within one page."""
+    link = page.locator(f'[data-number][href="{to}"]').first
+    says = int(link.get_attribute("data-number") or "")
+    # The card around a link may take the place in its middle.
+    link.evaluate("a => a.click()")
+    page.wait_for_function("to => location.pathname + location.search === to", arg=to)
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    expect(page.get_by_role("status", name="Loading")).to_have_count(0)
+    count = count_rows(page)
+    go_home(page)
+    return says, count
+
+
+CHANGE = """
+import lionstudio
+with lionstudio.record("Ended elsewhere", agent="outsider") as run:
+    run.user("Begin")
+try:
+    with lionstudio.record("Failed elsewhere", agent="outsider") as run:
+        raise RuntimeError("It broke.")
+except RuntimeError:
+    pass
+"""
+
+
+def change_elsewhere(page: Page, world: World) -> None:
+    """Another process records runs, and others say more through the API: every card counts otherwise afterwards."""
+    subprocess.run([sys.executable, "-c", CHANGE], env=world.environ, check=True, timeout=60)
+    page.request.post("/api/sessions", data={"id": "begun-elsewhere", "name": "Begun elsewhere"})
+    ctx = world.open()
+    put_team(ctx, "team-elsewhere", actor="ana", name="elsewhere", members=("lead",))
+    finish_session(ctx, world.runs["Rewrite the importer"], "timed_out", exit_code=1)
+    ctx.db.close()
+
+
+def test_a_number_that_is_pressed_later_in_the_same_page_opens_as_many_rows_as_it_says(
+    own_page: Page, own_world: World
+) -> None:
+    open_dashboard(own_page)
+    before = {to: says for _, says, to in numbers_of(own_page)}
+    for to in before:
+        says, rows = press_number(own_page, to)
+        assert rows == says, to
+    change_elsewhere(own_page, own_world)
+    told = stats(own_page)
+    expect(card(own_page, "Teams active").locator(f"[data-number='{told['teams_active']}']")).to_be_visible()
+    expect(own_page.locator("[data-number][href='/runs?status=running']").first).to_have_attribute(
+        "data-number", str(told["running"])
+    )
+    expect(own_page.locator("[data-number][href='/attention']").first).to_have_attribute(
+        "data-number", str(told["attention"]["total"])
+    )
+    changed = {to for _, says, to in numbers_of(own_page) if says != before[to]}
+    assert {"/attention", "/executions", "/runs?status=running", "/teams?status=active"} <= changed
+    assert len(changed) > 7  # or this would prove little
+    for to in before:
+        says, rows = press_number(own_page, to)
+        assert rows == says, to
+
+
+def names_in(page: Page, table: str) -> list[str]:
+    return page.get_by_role("table", name=table).locator("tbody tr [data-stop]").all_inner_texts()
+
+
+def test_rows_of_a_list_stay_in_their_places_until_somebody_asks(own_page: Page, own_world: World) -> None:
+    own_page.goto("/attention")
+    table = own_page.get_by_role("table", name="Attention")
+    expect(table).to_be_visible()
+    order = names_in(own_page, "Attention")
+    ctx = own_world.open()
+    finish_session(ctx, own_world.runs["Rewrite the importer"], "completed", exit_code=0)
+    finish_session(ctx, own_world.runs["Review the API change"], "failed", exit_code=1)
+    ctx.db.close()
+    news = own_page.get_by_role("button", name="1 new")
+    expect(news).to_be_visible()
+    left = table.locator("tbody tr").filter(has_text="Rewrite the importer")
+    expect(left).to_have_attribute("data-left", "true")
+    expect(left.get_by_role("cell").last).to_have_text("left")  # no button to press by mistake
+    assert names_in(own_page, "Attention") == order
+    expect(own_page.get_by_text(f"{len(order) - 1} things")).to_be_visible()
+    news.click()
+    expect(left).to_have_count(0)
+    expect(table).to_contain_text("Review the API change")
+    assert sorted(names_in(own_page, "Attention")) == sorted(
+        {*order, "Review the API change"} - {"Rewrite the importer"}
+    )
+    expect(news).to_have_count(0)
 
 
 def test_the_numbers_on_the_page_are_those_of_the_server(page: Page) -> None:
@@ -264,6 +362,34 @@ def test_a_dead_run_is_ended_from_where_it_is_listed(
     expect(dialog).to_have_count(0)
     own_page.goto("/")
     expect(card(own_page, "Stale").get_by_role("link")).to_have_accessible_name(f"Stale: {dead - 1} runs")
+
+
+def test_what_is_offered_for_a_run_is_what_the_console_offers(page: Page) -> None:
+    offered = {
+        row["name"]: next((action for action in row["actions"] if action != "inspect"), None)
+        for row in page.request.get("/api/admin/health").json()["sessions"]["unhealthy"]
+    }
+    words = {"transition": "Transition…", "repair": "Repair…", "cleanup": "Clean up…", "logs": "Logs"}
+    assert {action for action in offered.values() if action} == set(words)  # or this would prove little
+    page.goto("/attention")
+    table = page.get_by_role("table", name="Attention")
+    expect(table).to_be_visible()
+    for name, action in offered.items():
+        row = table.get_by_role("row").filter(has=page.get_by_role("link", name=name, exact=True))
+        expect(row.get_by_role("cell").last).to_have_text("Inspect" if action is None else words[action])
+
+
+@pytest.mark.parametrize(
+    ("button", "says"), [("Repair… Never said a word", "Repair"), ("Clean up… Leave files behind", "Remove")]
+)
+def test_an_act_is_asked_for_where_its_run_is_listed(page: Page, button: str, says: str) -> None:
+    page.goto("/attention")
+    page.get_by_role("button", name=button).click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text(says)
+    expect(dialog).to_contain_text(button.split("… ")[1])
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
 
 
 @pytest.mark.parametrize("look", [{}, {"viewport": {"width": 800, "height": 900}}])

@@ -30,6 +30,8 @@ export const toActiveTeams = linkOptions({ to: '/teams', search: { status: 'acti
 export const toAdmin = linkOptions({ to: '/admin' })
 
 const toRun = (runId: string) => linkOptions({ to: '/runs/$runId', params: { runId } })
+export const toLogs = (runId: string) =>
+  linkOptions({ to: '/runs/$runId', params: { runId }, hash: 'branches' })
 const toShow = (topic: string) => linkOptions({ to: '/shows/$topic', params: { topic } })
 
 /** The page of the thing itself. */

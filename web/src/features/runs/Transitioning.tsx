@@ -1,30 +1,58 @@
 import { lazy, type ReactNode, Suspense, useCallback, useState } from 'react'
+import { type Act, ActPlace, type AskAct } from '@/vocabulary/operatorActs'
 import { type AskTransition, TransitionPlace } from '@/vocabulary/transitioning'
 
-// It comes with the first question, not with the page.
+// They come with the first question, not with the page.
 const TransitionDialog = lazy(() =>
-  import('@/features/admin/TransitionDialog').then((module) => ({ default: module.TransitionDialog })),
+  import('@/actions/TransitionDialog').then((module) => ({ default: module.TransitionDialog })),
+)
+const RepairDialog = lazy(() =>
+  import('@/actions/RepairDialog').then((module) => ({ default: module.RepairDialog })),
+)
+const CleanupDialog = lazy(() =>
+  import('@/actions/CleanupDialog').then((module) => ({ default: module.CleanupDialog })),
 )
 
-type Question = { ids: string[]; onDone: (() => void) | undefined }
+type Question = { act: Act; ids: string[]; onDone?: () => void }
 
-/** Lets everything within ask for a transition, and shows the one dialog for it. */
+/** Lets everything within ask for what an operator does to runs, and shows the one dialog for each. */
 export function Transitioning({ children }: { children: ReactNode }) {
   const [question, setQuestion] = useState<Question | null>(null)
-  const ask = useCallback<AskTransition>((ids, onDone) => setQuestion({ ids: [...ids], onDone }), [])
-  return (
-    <TransitionPlace value={ask}>
-      {children}
-      {question === null ? null : (
-        <Suspense>
-          <TransitionDialog
-            open
-            sessionIds={question.ids}
-            onClose={() => setQuestion(null)}
-            {...(question.onDone === undefined ? {} : { onDone: question.onDone })}
-          />
-        </Suspense>
-      )}
-    </TransitionPlace>
+  const ask = useCallback<AskAct>((act, ids) => setQuestion({ act, ids: [...ids] }), [])
+  const askTransition = useCallback<AskTransition>(
+    (ids, onDone) => setQuestion({ act: 'transition', ids: [...ids], ...(onDone ? { onDone } : {}) }),
+    [],
   )
+  return (
+    <ActPlace value={ask}>
+      <TransitionPlace value={askTransition}>
+        {children}
+        {question === null ? null : (
+          <Suspense>
+            <Dialogs question={question} onAsk={ask} onClose={() => setQuestion(null)} />
+          </Suspense>
+        )}
+      </TransitionPlace>
+    </ActPlace>
+  )
+}
+
+type Props = { question: Question; onAsk: AskAct; onClose: () => void }
+
+function Dialogs({ question: { act, ids, onDone = () => undefined }, onAsk, onClose }: Props) {
+  switch (act) {
+    case 'transition':
+      return <TransitionDialog open sessionIds={ids} onClose={onClose} onDone={onDone} />
+    case 'cleanup':
+      return <CleanupDialog ids={ids} onClose={onClose} onDone={onDone} />
+    case 'repair':
+      return (
+        <RepairDialog
+          ids={ids}
+          onClose={onClose}
+          onDone={onDone}
+          onTransition={(others) => onAsk('transition', others)}
+        />
+      )
+  }
 }
