@@ -25,7 +25,9 @@ export function EvidenceCard({ runId, onLeave }: { runId: string; onLeave?: () =
   const run = useQuery(runQuery(runId))
   if (run.isPending) return <Skeleton rows={6} height={FACT} />
   if (run.error) return <Trouble error={run.error} retry={() => void run.refetch()} />
-  return <Evidence run={run.data} checkedAt={timeOfStudio(run.dataUpdatedAt)} {...(onLeave ? { onLeave } : {})} />
+  return (
+    <Evidence run={run.data} checkedAt={timeOfStudio(run.dataUpdatedAt)} {...(onLeave ? { onLeave } : {})} />
+  )
 }
 
 type Props = { run: RunInFull; checkedAt: number; onLeave?: () => void }
