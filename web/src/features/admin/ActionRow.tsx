@@ -1,4 +1,5 @@
 import { useState } from 'react'
+import { useAct, useExport } from '@/actions/useAct'
 import { checkpoint, type Health, runDoctor, vacuum } from '@/api/admin'
 import { exportEverything } from '@/api/exports'
 import { countOf, formatBytes } from '@/lib/numbers'
@@ -7,7 +8,6 @@ import { Button } from '@/ui/Button'
 import { Icon } from '@/ui/Icon'
 import { Menu, MenuItem } from '@/ui/Menu'
 import { AgePruneDialog } from './AgePruneDialog'
-import { useAct, useExport } from './useAct'
 
 type Props = { health: Health | undefined; isFetching: boolean; onRefresh: () => void }
 

@@ -1,5 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useDeferredValue, useState } from 'react'
+import { AffectedRuns } from '@/actions/AffectedRuns'
+import { useAct } from '@/actions/useAct'
 import { agePrunePlanQuery, prune } from '@/api/admin'
 import type { Schema } from '@/api/client'
 import { countOf, formatCount, shortId } from '@/lib/numbers'
@@ -9,9 +11,7 @@ import { Dialog } from '@/ui/Dialog'
 import { FormField, FormNumber } from '@/ui/FormField'
 import { Skeleton } from '@/ui/states'
 import { Trouble } from '@/vocabulary/Trouble'
-import { AffectedRuns } from './AffectedRuns'
 import { Goes } from './PruneDialog'
-import { useAct } from './useAct'
 
 // What the server takes if nothing is said.
 const KEEP_DAYS = 30

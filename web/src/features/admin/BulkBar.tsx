@@ -1,9 +1,9 @@
+import { useExport } from '@/actions/useAct'
 import type { QueueRow } from '@/api/admin'
 import { exportSessions } from '@/api/exports'
 import { countOf } from '@/lib/numbers'
 import { Button } from '@/ui/Button'
 import { Icon } from '@/ui/Icon'
-import { useExport } from './useAct'
 
 type Props = {
   chosen: readonly QueueRow[]

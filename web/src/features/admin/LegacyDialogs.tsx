@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { useAct } from '@/actions/useAct'
 import { archiveLegacy, archivePlanQuery, backfillLegacy, legacyQuery } from '@/api/admin'
 import { countOf, shortId } from '@/lib/numbers'
 import { plainLine } from '@/lib/plain'
@@ -8,7 +9,6 @@ import { Dialog } from '@/ui/Dialog'
 import { Skeleton } from '@/ui/states'
 import { Trouble } from '@/vocabulary/Trouble'
 import { Goes } from './PruneDialog'
-import { useAct } from './useAct'
 
 /** Gives legacy runs the status completed. */
 export function BackfillDialog({ count, onClose }: { count: number; onClose: () => void }) {

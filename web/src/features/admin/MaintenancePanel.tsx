@@ -1,4 +1,5 @@
 import { type ReactNode, useState } from 'react'
+import { useExport } from '@/actions/useAct'
 import type { Health } from '@/api/admin'
 import type { Schema } from '@/api/client'
 import { exportLegacy } from '@/api/exports'
@@ -10,7 +11,6 @@ import { Icon, type IconName } from '@/ui/Icon'
 import { Panel } from '@/ui/Panel'
 import { Tip } from '@/ui/Tip'
 import { ArchiveDialog, BackfillDialog } from './LegacyDialogs'
-import { useExport } from './useAct'
 
 const LEGACY = 'Runs created before the current status vocabulary. Excluded from live operational metrics.'
 

@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { PlanDialog } from '@/actions/PlanDialog'
+import { useAct } from '@/actions/useAct'
 import { prune, prunePlanQuery } from '@/api/admin'
 import type { Schema } from '@/api/client'
 import { countOf } from '@/lib/numbers'
 import { FormField, FormText } from '@/ui/FormField'
-import { PlanDialog } from './PlanDialog'
-import { useAct } from './useAct'
 
 type Props = { ids: readonly string[]; onClose: () => void; onDone: () => void }
 

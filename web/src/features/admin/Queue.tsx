@@ -1,4 +1,7 @@
 import { useMemo, useState } from 'react'
+import { CleanupDialog } from '@/actions/CleanupDialog'
+import { RepairDialog } from '@/actions/RepairDialog'
+import { TransitionDialog } from '@/actions/TransitionDialog'
 import type { QueueRow as Row } from '@/api/admin'
 import { useSteady } from '@/lib/held'
 import { useKeys } from '@/lib/keys'
@@ -9,11 +12,8 @@ import { Checkbox } from '@/ui/Checkbox'
 import { Panel } from '@/ui/Panel'
 import { EmptyState } from '@/ui/states'
 import { BulkBar } from './BulkBar'
-import { CleanupDialog } from './CleanupDialog'
 import { PruneDialog } from './PruneDialog'
 import { type Act, QueueRow } from './QueueRow'
-import { RepairDialog } from './RepairDialog'
-import { TransitionDialog } from './TransitionDialog'
 
 type Asked = { act: Act | 'prune'; ids: string[] }
 type Props = {

@@ -1,6 +1,15 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useRouterState } from '@tanstack/react-router'
-import { lazy, type RefObject, Suspense, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import {
+  lazy,
+  type ReactNode,
+  type RefObject,
+  Suspense,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react'
 import { historyQuery, type RunInFull, teamMessagesOfRunQuery } from '@/api/runs'
 import { useKeys } from '@/lib/keys'
 import { Skeleton } from '@/ui/states'
@@ -15,18 +24,21 @@ import { TeamMessages } from './TeamMessages'
 import { ToolErrors } from './ToolErrors'
 import './run.css'
 
-// Asked for at once, and not when the run is there: what it said is what most people come for.
-const transcript = import('@/features/transcript/Transcript')
-const Transcript = lazy(async () => ({ default: (await transcript).Transcript }))
 const TransitionDialog = lazy(async () => ({
-  default: (await import('@/features/admin/TransitionDialog')).TransitionDialog,
+  default: (await import('@/actions/TransitionDialog')).TransitionDialog,
 }))
 
 const TOP_BAR = 48
 const AIR = 12 // px between the header and a section that was jumped to
 
+type Props = {
+  run: RunInFull
+  /** What it said, among its sections. */
+  transcript: ReactNode
+}
+
 /** One run, from its state to its history, in one scroll. */
-export function RunView({ run }: { run: RunInFull }) {
+export function RunView({ run, transcript }: Props) {
   const navigate = useNavigate()
   const header = useRef<HTMLElement>(null)
   const below = useRoomAbove(header)
@@ -78,7 +90,7 @@ export function RunView({ run }: { run: RunInFull }) {
         <Suspense
           fallback={<div className="h-[min(760px,100dvh_-_160px)] rounded-panel border border-line" />}
         >
-          <Transcript run={run} />
+          {transcript}
         </Suspense>
       </section>
       <div className="grid items-start gap-4 wide:grid-cols-[minmax(0,7fr)_minmax(0,5fr)]">

@@ -8,7 +8,7 @@ import { CrumbPlace } from './Page'
 import { Sidebar } from './Sidebar'
 import { TopBar } from './TopBar'
 
-const loadPalette = () => import('@/features/palette/Palette')
+const loadPalette = () => import('./palette/Palette')
 const Palette = lazy(loadPalette)
 const KeyHelp = lazy(() => import('./KeyHelp'))
 

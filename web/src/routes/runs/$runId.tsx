@@ -9,6 +9,7 @@ import { plainLine } from '@/lib/plain'
 import { Panel } from '@/ui/Panel'
 import { Skeleton } from '@/ui/states'
 import { Trouble } from '@/vocabulary/Trouble'
+import { Transcript } from './-Transcript'
 
 /** The branch that is read; the message is behind the hash. */
 type Search = { branch?: string }
@@ -33,7 +34,9 @@ function RunPage() {
           <Trouble error={run.error} retry={() => void run.refetch()} />
         </Panel>
       ) : null}
-      {run.data === undefined || isGone ? null : <RunView key={runId} run={run.data} />}
+      {run.data === undefined || isGone ? null : (
+        <RunView key={runId} run={run.data} transcript={<Transcript run={run.data} />} />
+      )}
     </Page>
   )
 }
