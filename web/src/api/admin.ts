@@ -2,6 +2,7 @@
 
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { answerOf, GET, POST, type Schema, StudioError } from './client'
+import { inTurn, PAGES } from './paging'
 import type { paths } from './schema.gen'
 
 export type Health = Schema['HealthOut']
@@ -43,16 +44,16 @@ export const readyQuery = queryOptions({
 
 export const eventsQuery = (filter: EventFilter = {}) =>
   infiniteQueryOptions({
+    ...PAGES,
     queryKey: [...adminKeys.all, 'events', filter],
-    queryFn: ({ pageParam, signal }) =>
+    queryFn: inTurn(({ pageParam, signal }) =>
       answerOf(
         GET('/api/admin/events', {
           params: { query: { ...filter, cursor: pageParam, limit: EVENTS_A_PAGE } },
           signal,
         }),
       ),
-    initialPageParam: null as string | null,
-    getNextPageParam: (page) => page.next_cursor ?? null,
+    ),
     placeholderData: keepPreviousData,
   })
 

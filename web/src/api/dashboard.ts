@@ -1,5 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { answerOf, GET, type Schema } from './client'
+import { inTurn, PAGES } from './paging'
 
 export type Stats = Schema['StatsOut']
 export type Concern = Schema['AttentionOut']
@@ -50,36 +51,39 @@ export const showsInProgressQuery = (limit: number) =>
       answerOf(GET('/api/shows', { params: { query: { status: 'active', on_disk: false, limit } }, signal })),
   })
 
-const pages = { initialPageParam: null as string | null }
-const following = (page: { next_cursor?: string | null }) => page.next_cursor ?? null
-
 /** Everything that needs a look, or what gives one signal. */
-export const concernsQuery = (wanted: Signal | undefined) =>
+export const concernsQuery = (wanted: Signal | undefined, visit: string) =>
   infiniteQueryOptions({
-    ...pages,
-    queryKey: [...dashboardKeys.all, 'concerns', wanted ?? null],
-    queryFn: ({ pageParam, signal }) =>
+    ...PAGES,
+    queryKey: [...dashboardKeys.all, 'concerns', wanted ?? null, visit],
+    queryFn: inTurn(({ pageParam, signal }) =>
       answerOf(
         GET('/api/attention', {
           params: { query: { signal: wanted ?? null, cursor: pageParam, limit: PAGE } },
           signal,
         }),
       ),
-    getNextPageParam: following,
+    ),
+    refetchInterval: TIME_MOVES,
   })
 
-export const executionsQuery = infiniteQueryOptions({
-  ...pages,
-  queryKey: [...dashboardKeys.all, 'executions'],
-  queryFn: ({ pageParam, signal }) =>
-    answerOf(GET('/api/executions', { params: { query: { cursor: pageParam, limit: PAGE } }, signal })),
-  getNextPageParam: following,
-})
+export const executionsQuery = (visit: string) =>
+  infiniteQueryOptions({
+    ...PAGES,
+    queryKey: [...dashboardKeys.all, 'executions', visit],
+    queryFn: inTurn(({ pageParam, signal }) =>
+      answerOf(GET('/api/executions', { params: { query: { cursor: pageParam, limit: PAGE } }, signal })),
+    ),
+  })
 
-export const requestChangesQuery = infiniteQueryOptions({
-  ...pages,
-  queryKey: [...dashboardKeys.all, 'request changes'],
-  queryFn: ({ pageParam, signal }) =>
-    answerOf(GET('/api/request-changes', { params: { query: { cursor: pageParam, limit: PAGE } }, signal })),
-  getNextPageParam: following,
-})
+export const requestChangesQuery = (visit: string) =>
+  infiniteQueryOptions({
+    ...PAGES,
+    queryKey: [...dashboardKeys.all, 'request changes', visit],
+    queryFn: inTurn(({ pageParam, signal }) =>
+      answerOf(
+        GET('/api/request-changes', { params: { query: { cursor: pageParam, limit: PAGE } }, signal }),
+      ),
+    ),
+    refetchInterval: TIME_MOVES,
+  })

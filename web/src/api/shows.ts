@@ -1,5 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { answerOf, GET, POST, type Schema } from './client'
+import { inTurn, PAGES } from './paging'
 
 export type Show = Schema['ShowRow']
 export type ShowInFull = Schema['ShowFull']
@@ -18,33 +19,33 @@ export const showKeys = {
   one: (topic: string) => ['shows', 'one', topic] as const,
 }
 
-export const showsQuery = (status: ShowFilter | undefined) =>
+export const showsQuery = (status: ShowFilter | undefined, visit: string) =>
   infiniteQueryOptions({
-    queryKey: [...showKeys.all, 'list', status ?? null],
-    queryFn: ({ pageParam, signal }) =>
+    ...PAGES,
+    queryKey: [...showKeys.all, 'list', status ?? null, visit],
+    queryFn: inTurn(({ pageParam, signal }) =>
       answerOf(
         GET('/api/shows', {
           params: { query: { ...(status === undefined ? {} : { status }), cursor: pageParam, limit: PAGE } },
           signal,
         }),
       ),
-    initialPageParam: null as string | null,
-    getNextPageParam: (page) => page.next_cursor ?? null,
+    ),
   })
 
 /** Plays of every show that have come to one of these words. */
-export const playsQuery = (status: readonly PlayStatus[]) =>
+export const playsQuery = (status: readonly PlayStatus[], visit = '') =>
   infiniteQueryOptions({
-    queryKey: [...showKeys.all, 'plays', status],
-    queryFn: ({ pageParam, signal }) =>
+    ...PAGES,
+    queryKey: [...showKeys.all, 'plays', status, visit],
+    queryFn: inTurn(({ pageParam, signal }) =>
       answerOf(
         GET('/api/plays', {
           params: { query: { status: [...status], cursor: pageParam, limit: PAGE } },
           signal,
         }),
       ),
-    initialPageParam: null as string | null,
-    getNextPageParam: (page) => page.next_cursor ?? null,
+    ),
   })
 
 export const showQuery = (topic: string) =>

@@ -1,5 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { answerOf, GET, type Schema } from './client'
+import { inTurn, PAGES } from './paging'
 
 export type Team = Schema['TeamRow']
 export type TeamInFull = Schema['TeamFull']
@@ -18,18 +19,18 @@ export const teamKeys = {
   one: (team: string) => ['teams', 'one', team] as const,
 }
 
-export const teamsQuery = (status: TeamStatus | undefined) =>
+export const teamsQuery = (status: TeamStatus | undefined, visit = '') =>
   infiniteQueryOptions({
-    queryKey: [...teamKeys.all, 'list', status ?? null],
-    queryFn: ({ pageParam, signal }) =>
+    ...PAGES,
+    queryKey: [...teamKeys.all, 'list', status ?? null, visit],
+    queryFn: inTurn(({ pageParam, signal }) =>
       answerOf(
         GET('/api/teams', {
           params: { query: { status: status ?? null, cursor: pageParam, limit: PAGE } },
           signal,
         }),
       ),
-    initialPageParam: null as string | null,
-    getNextPageParam: (page) => page.next_cursor ?? null,
+    ),
   })
 
 export const teamQuery = (team: string) =>
@@ -50,8 +51,9 @@ function queryOf({ from, to, unread }: MessageFilter) {
 
 export const teamMessagesQuery = (team: string, filter: MessageFilter) =>
   infiniteQueryOptions({
+    ...PAGES,
     queryKey: [...teamKeys.one(team), 'messages', filter],
-    queryFn: ({ pageParam, signal }) =>
+    queryFn: inTurn(({ pageParam, signal }) =>
       answerOf(
         GET('/api/teams/{team}/messages', {
           params: {
@@ -61,8 +63,7 @@ export const teamMessagesQuery = (team: string, filter: MessageFilter) =>
           signal,
         }),
       ),
-    initialPageParam: null as string | null,
-    getNextPageParam: (page) => page.next_cursor ?? null,
+    ),
   })
 
 export const teamLanesQuery = (team: string) =>
