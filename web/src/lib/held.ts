@@ -52,3 +52,38 @@ export function useSteady<Row extends { id: string }>(rows: readonly Row[]) {
     forget: (ids: readonly string[]) => setForgotten(new Set([...forgotten, ...ids])),
   }
 }
+
+export type Held<Row> = { pages: readonly (readonly Row[])[]; rows: readonly Row[] }
+
+/** What stays in its place: everything that was shown, and below it what was loaded since. */
+export function holdPages<Row extends { id: string }>(
+  held: Held<Row> | null,
+  pages: readonly (readonly Row[])[],
+): Held<Row> {
+  const now = new Set(pages.flat().map((row) => row.id))
+  const isFree = held === null || !held.rows.some((row) => now.has(row.id))
+  const rows = isFree ? pages.flat() : [...held.rows, ...pages.slice(held.pages.length).flat()]
+  // Who pages while rows move may be given one twice.
+  return { pages, rows: [...new Map(rows.toReversed().map((row) => [row.id, row])).values()].toReversed() }
+}
+
+/** The same for a list that is loaded page by page. */
+export function useSteadyPages<Row>(
+  pages: readonly { items: readonly Row[] }[] | undefined,
+  idOf: (row: Row) => string,
+) {
+  const [held, setHeld] = useState<{ of: typeof pages; held: Held<{ id: string; row: Row }> | null }>()
+  const named = (pages ?? []).map(({ items }) => items.map((row) => ({ id: idOf(row), row })))
+  let now = held?.held ?? null
+  if (held?.of !== pages || now === null) {
+    now = holdPages(now, named)
+    setHeld({ of: pages, held: now })
+  }
+  const { shown, waiting } = arrange(named.flat(), now.rows)
+  return {
+    shown: shown.map(({ row: { id, row }, isGone }) => ({ id, row, isGone })),
+    waiting,
+    left: shown.filter(({ isGone }) => isGone).length,
+    refresh: () => setHeld(undefined),
+  }
+}

@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import { concernsQuery, type Signal } from '@/api/dashboard'
+import { useVisit } from '@/api/visits'
 import { AttentionList } from '@/features/dashboard/AttentionList'
 import { SignalTabs } from '@/features/dashboard/SignalTabs'
 import { Transitioning } from '@/features/runs/Transitioning'
@@ -15,7 +16,8 @@ export const Route = createFileRoute('/attention')({
 
 function AttentionPage() {
   const { signal } = Route.useSearch()
-  const list = useInfiniteQuery(concernsQuery(signal))
+  const visit = useVisit()
+  const list = useInfiniteQuery(concernsQuery(signal, visit))
   return (
     <Page title="Attention" trail={[{ label: 'Dashboard', link: { to: '/' } }]}>
       <header className="grid gap-1">
@@ -28,7 +30,7 @@ function AttentionPage() {
       </header>
       <SignalTabs current={signal} />
       <Transitioning>
-        <AttentionList list={list} signal={signal} />
+        <AttentionList key={visit} list={list} signal={signal} />
       </Transitioning>
     </Page>
   )

@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import { playsQuery } from '@/api/shows'
+import { useVisit } from '@/api/visits'
 import { PlayList } from '@/features/dashboard/PlayList'
 import { isPlayStatus } from '@/features/dashboard/plays'
 import { Page } from '@/features/shell/Page'
@@ -14,7 +15,8 @@ export const Route = createFileRoute('/plays')({
 
 function PlaysPage() {
   const words = (Route.useSearch().status ?? '').split(',').filter(isPlayStatus)
-  const list = useInfiniteQuery(playsQuery(words))
+  const visit = useVisit()
+  const list = useInfiniteQuery(playsQuery(words, visit))
   return (
     <Page title="Plays" trail={[{ label: 'Shows', link: { to: '/shows' } }]}>
       <header className="grid gap-1">
@@ -25,7 +27,7 @@ function PlaysPage() {
             : `Plays of every show that are ${words.map((word) => word.replaceAll('_', ' ')).join(' or ')}, newest first.`}
         </p>
       </header>
-      <PlayList list={list} />
+      <PlayList key={visit} list={list} />
     </Page>
   )
 }

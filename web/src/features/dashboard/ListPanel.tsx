@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { useSteadyPages } from '@/lib/held'
 import { useRowKeys } from '@/lib/rowKeys'
 import { ListFoot } from '@/ui/ListFoot'
 import { Panel } from '@/ui/Panel'
@@ -37,10 +38,13 @@ type Props<Row> = {
   empty: ReactNode
 }
 
-/** A list that explains a number: one row for each thing that was counted. */
+/**
+ * A list that explains a number: one row for each thing that was counted. Rows have buttons, so none of them moves by
+ * itself: new ones wait, and those that left stay until somebody asks for the list as it is.
+ */
 export function ListPanel<Row>({ label, noun, list, columns, idOf, empty }: Props<Row>) {
   const stops = useRowKeys<HTMLTableElement>()
-  const rows = list.data?.pages.flatMap((page) => page.items) ?? []
+  const { shown, waiting, left, refresh } = useSteadyPages(list.data?.pages, idOf)
   if (list.isPending) {
     return (
       <Framed>
@@ -55,7 +59,7 @@ export function ListPanel<Row>({ label, noun, list, columns, idOf, empty }: Prop
       </Framed>
     )
   }
-  if (rows.length === 0) return <Framed>{empty}</Framed>
+  if (shown.length === 0) return <Framed>{empty}</Framed>
   return (
     <Framed>
       <table ref={stops} aria-label={label} className="w-full table-fixed">
@@ -78,18 +82,33 @@ export function ListPanel<Row>({ label, noun, list, columns, idOf, empty }: Prop
           </tr>
         </thead>
         <tbody>
-          {rows.map((row) => (
-            <tr key={idOf(row)} className="border-b border-line last:border-0 hover:bg-hover">
-              {columns.map((column) => (
+          {shown.map(({ id, row, isGone }) => (
+            <tr
+              key={id}
+              data-left={isGone || undefined}
+              className={`border-b border-line last:border-0 hover:bg-hover ${isGone ? 'text-text-3 saturate-0' : ''}`}
+            >
+              {columns.map((column, place) => (
                 <td key={column.name} className={`h-11 ${cell(column)}`}>
-                  {column.draw(row)}
+                  {isGone && place === columns.length - 1 ? (
+                    <span title="It no longer belongs to this list.">left</span>
+                  ) : (
+                    column.draw(row)
+                  )}
                 </td>
               ))}
             </tr>
           ))}
         </tbody>
       </table>
-      <ListFoot list={list} count={rows.length} noun={noun} waiting={0} onRefresh={list.refetch} />
+      <ListFoot
+        list={list}
+        count={shown.length - left}
+        noun={noun}
+        waiting={waiting}
+        left={left}
+        onRefresh={refresh}
+      />
     </Framed>
   )
 }

@@ -20,8 +20,8 @@ const COLUMNS =
   'grid grid-cols-[minmax(0,1fr)_minmax(0,240px)_72px] items-center gap-4 wide:grid-cols-[minmax(0,1fr)_320px_220px_88px] wide:gap-6'
 
 /** Every show, newest first: what it is for, how it is, how far it is. */
-export function ShowList({ status }: { status: ShowFilter | undefined }) {
-  const list = useInfiniteQuery(showsQuery(status))
+export function ShowList({ status, visit }: { status: ShowFilter | undefined; visit: string }) {
+  const list = useInfiniteQuery(showsQuery(status, visit))
   const shows = list.data?.pages.flatMap((page) => page.items) ?? []
   const { shown, waiting, refresh } = useNewest(shows, (show) => show.topic)
   const rows = useRowKeys<HTMLDivElement>()
@@ -52,7 +52,7 @@ export function ShowList({ status }: { status: ShowFilter | undefined }) {
               <Row key={show.topic} show={show} />
             ))}
           </div>
-          <ListFoot list={list} count={shows.length} noun="show" waiting={waiting} onRefresh={refresh} />
+          <ListFoot list={list} count={shown.length} noun="show" waiting={waiting} onRefresh={refresh} />
         </>
       ) : null}
     </Panel>

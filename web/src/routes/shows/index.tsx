@@ -1,5 +1,6 @@
 import { createFileRoute } from '@tanstack/react-router'
 import type { ShowFilter } from '@/api/shows'
+import { useVisit } from '@/api/visits'
 import { Page } from '@/features/shell/Page'
 import { ShowList } from '@/features/shows/ShowList'
 import { Views } from '@/features/shows/Views'
@@ -13,11 +14,12 @@ export const Route = createFileRoute('/shows/')({
 
 function ShowsPage() {
   const { status } = Route.useSearch()
+  const visit = useVisit()
   return (
     <Page title="Shows">
       <h1 className="text-20 strong">Shows</h1>
       <Views status={status} />
-      <ShowList key={status ?? 'all'} status={status} />
+      <ShowList key={visit} status={status} visit={visit} />
     </Page>
   )
 }
