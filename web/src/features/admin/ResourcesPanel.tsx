@@ -112,8 +112,8 @@ function DiskUsage({ resources }: { resources: Resources }) {
       <Head title="Disk usage">
         {total === null ? '' : `${resources.disk_complete ? '' : 'at least '}${formatBytes(total)} in all`}
       </Head>
-      {/* Beside a longer panel its lines stand farther apart, up to a point. */}
-      <ul className="grid flex-1 auto-rows-[minmax(26px,40px)] px-4">
+      {/* Beside a longer panel its lines stand farther apart. */}
+      <ul className="grid flex-1 auto-rows-[minmax(26px,1fr)] px-4">
         {sizes.map(([name, bytes]) => (
           <li key={name} className="grid grid-cols-[96px_minmax(0,1fr)_auto] items-center gap-3">
             <span className="cut text-text-2">{FOLDER_WORDS[name] ?? name}</span>
