@@ -140,6 +140,18 @@ class TestList:
         for name in ("worker", "docs", "gateway"):
             expect(page.get_by_text(name, exact=True).first).to_be_visible()
 
+    def test_each_view_counts_the_rows_of_its_list(self, staged: Page) -> None:
+        staged.goto("/shows")
+        views = staged.get_by_role("navigation", name="Views")
+        for name in ("All", "Active", "Completed", "Aborted", "Not imported"):
+            tab = views.get_by_role("link", name=re.compile(rf"^{name} \d+$"))
+            tab.click()
+            expect(views.locator("[aria-current]")).to_have_count(1)
+            expect(tab).to_have_attribute("aria-current", "page")
+            count = int(tab.inner_text().split()[-1])
+            words = re.compile(rf"^{count} shows?$" if count else "^No show is")
+            expect(staged.get_by_text(words)).to_be_visible()
+
     def test_an_empty_studio_says_what_to_type(self, empty_page: Page) -> None:
         empty_page.goto("/shows")
         expect(empty_page.get_by_text("li state import-shows")).to_be_visible()

@@ -70,6 +70,18 @@ class TestList:
         expect(page.get_by_role("row").filter(has_text=OLD_TEAM)).to_be_visible()
         expect(page.get_by_role("row").filter(has_text=TEAM)).to_have_count(0)
 
+    def test_each_view_counts_the_rows_of_its_list(self, page: Page) -> None:
+        page.goto("/teams")
+        views = page.get_by_role("navigation", name="Views")
+        for name in ("All", "Active", "Archived"):
+            tab = views.get_by_role("link", name=re.compile(rf"^{name} \d+$"))
+            tab.click()
+            expect(views.locator("[aria-current]")).to_have_count(1)
+            expect(tab).to_have_attribute("aria-current", "page")
+            count = int(tab.inner_text().split()[-1])
+            words = re.compile(rf"^{count} teams?$" if count else "^No team is")
+            expect(page.get_by_text(words)).to_be_visible()
+
     def test_an_empty_studio_says_what_to_type(self, empty_page: Page) -> None:
         empty_page.goto("/teams")
         expect(empty_page.get_by_text("li team create NAME MEMBER MEMBER")).to_be_visible()

@@ -24,6 +24,8 @@ def test_the_totals_are_the_lengths_of_the_lists(
     finish_session(ctx, "run-0", "completed")
     leave_files(ctx, get_session(ctx, "run-0"))
     teams.put_team(ctx, "team-1", actor="ana", name="ledger", members=["ana"])
+    teams.put_team(ctx, "team-2", actor="ana", name="docs", members=["ana"])
+    teams.archive_team(ctx, "team-2", actor="ana")
     root = studio_settings.shows_root
     root.mkdir(parents=True)
     put_show(ctx, "stored", root)
@@ -31,6 +33,10 @@ def test_the_totals_are_the_lengths_of_the_lists(
     totals = client.get("/api/totals").json()
     for name, path in (("runs", "/api/sessions"), ("shows", "/api/shows"), ("teams", "/api/teams")):
         assert totals[name] == len(every_page(client, path)) > 0, name
+    for path in ("shows", "teams"):
+        for status, count in totals[f"{path}_by_status"].items():
+            assert count == len(every_page(client, f"/api/{path}", status=status)), (path, status)
+    assert totals["shows_by_status"]["unknown"] == totals["teams_by_status"]["archived"] == 1
     assert totals["zombies"] == len(every_page(client, "/api/sessions", health="zombie")) == 1
     assert totals["version"] == __version__
     assert "://" in location or Path(totals["place"]).name == Path(location).name

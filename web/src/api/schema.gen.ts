@@ -3419,7 +3419,7 @@ export interface components {
         };
         /**
          * TotalsOut
-         * @description How much there is of everything: the lengths of the lists without a filter.
+         * @description How much there is of everything: the lengths of the lists without a filter, and by status.
          */
         TotalsOut: {
             /** Place */
@@ -3428,8 +3428,16 @@ export interface components {
             runs: number;
             /** Shows */
             shows: number;
+            /** Shows By Status */
+            shows_by_status: {
+                [key: string]: number;
+            };
             /** Teams */
             teams: number;
+            /** Teams By Status */
+            teams_by_status: {
+                [key: string]: number;
+            };
             /** Version */
             version: string;
             /** Zombies */

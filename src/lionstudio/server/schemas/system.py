@@ -22,11 +22,13 @@ class Ready(BaseModel):
 
 
 class TotalsOut(BaseModel):
-    """How much there is of everything: the lengths of the lists without a filter."""
+    """How much there is of everything: the lengths of the lists without a filter, and by status."""
 
     runs: int
     shows: int
     teams: int
+    shows_by_status: dict[str, int]  # `unknown` are those that nobody brought in
+    teams_by_status: dict[str, int]
     zombies: int  # ended runs that left locks or unfinished files behind
     place: str  # of the database, without a password
     version: str

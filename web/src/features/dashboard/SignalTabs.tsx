@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
 import { type Signal, statsQuery } from '@/api/dashboard'
-import { formatCount } from '@/lib/numbers'
 import { Tab, Tabs } from '@/ui/Tabs'
 import { SIGNAL_WORDS, SIGNALS } from '@/vocabulary/signals'
 
@@ -22,11 +21,9 @@ export function SignalTabs({ current }: { current: Signal | undefined }) {
           key={label}
           isOn={signal === current}
           link={{ to: '/attention', search: signal === undefined ? {} : { signal } }}
+          count={count}
         >
           {label}
-          <span className="ml-1.5 min-w-4 text-12 font-normal text-text-3">
-            {count === undefined ? '' : formatCount(count)}
-          </span>
         </Tab>
       ))}
     </Tabs>

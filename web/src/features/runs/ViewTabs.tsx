@@ -68,9 +68,8 @@ export function ViewTabs({ search }: { search: RunSearch }) {
           key={tab.label}
           to="/runs"
           search={tab.search}
-          // The router would call every narrower list the same page.
-          activeProps={{}}
-          {...(place === current ? { 'aria-current': 'page' as const } : { 'aria-current': undefined })}
+          activeOptions={{ exact: true, includeSearch: true }} // or the router calls narrower lists this one
+          aria-current={place === current ? 'page' : undefined}
           className={`-mb-px h-9 flex-none items-center gap-1.5 border-b-2 medium ${isFolded(place) ? 'hidden @min-[960px]:flex' : 'flex'} ${place === current ? 'border-accent text-text' : 'border-transparent text-text-2 hover:text-text'}`}
         >
           {tab.label}

@@ -1,5 +1,6 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { playsQuery, type ShowFilter } from '@/api/shows'
+import { totalsQuery } from '@/api/totals'
 import { Tab, Tabs } from '@/ui/Tabs'
 import { FILTER_WORDS, NEEDS_YOU } from './views'
 
@@ -7,9 +8,9 @@ const TABS: readonly (ShowFilter | undefined)[] = [undefined, 'active', 'complet
 
 /** Shows by how far they are, and a way to the plays of all shows that need somebody. */
 export function Views({ status }: { status: ShowFilter | undefined }) {
-  const waiting = useInfiniteQuery(playsQuery(NEEDS_YOU))
-  const [first] = waiting.data?.pages ?? []
-  const count = first === undefined ? null : first.items.length
+  const totals = useQuery(totalsQuery).data
+  const [first] = useInfiniteQuery(playsQuery(NEEDS_YOU)).data?.pages ?? []
+  const waiting = first?.items.length
   return (
     <Tabs label="Views">
       {TABS.map((tab) => (
@@ -17,17 +18,18 @@ export function Views({ status }: { status: ShowFilter | undefined }) {
           key={tab ?? 'all'}
           isOn={status === tab}
           link={{ to: '/shows', search: tab === undefined ? {} : { status: tab } }}
+          count={tab === undefined ? totals?.shows : totals?.shows_by_status[tab]}
         >
           {tab === undefined ? 'All' : FILTER_WORDS[tab]}
         </Tab>
       ))}
-      <Tab isOn={false} link={{ to: '/plays', search: { status: NEEDS_YOU.join(',') } }}>
+      <Tab
+        isOn={false}
+        link={{ to: '/plays', search: { status: NEEDS_YOU.join(',') } }}
+        count={first?.next_cursor ? `${waiting}+` : waiting}
+        tone={waiting ? 'review' : undefined}
+      >
         Plays that need you
-        <span
-          className={`ml-1.5 inline-block min-w-3 text-12 ${count ? 't-review text-tone-fg' : 'text-text-3'}`}
-        >
-          {count === null ? '' : first?.next_cursor ? `${count}+` : count}
-        </span>
       </Tab>
     </Tabs>
   )

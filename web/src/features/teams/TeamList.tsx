@@ -18,8 +18,8 @@ const COLUMNS =
   'grid grid-cols-[minmax(0,1fr)_120px_72px_80px_88px] items-center gap-4 wide:grid-cols-[minmax(0,1fr)_240px_104px_112px_112px] wide:gap-6'
 
 /** Every team, newest first. */
-export function TeamList({ status }: { status: TeamStatus | undefined }) {
-  const list = useInfiniteQuery(teamsQuery(status))
+export function TeamList({ status, visit }: { status: TeamStatus | undefined; visit: string }) {
+  const list = useInfiniteQuery(teamsQuery(status, visit))
   const teams = list.data?.pages.flatMap((page) => page.items) ?? []
   const { shown, waiting, refresh } = useNewest(teams, (team) => team.id)
   const rows = useRowKeys<HTMLDivElement>()
@@ -53,7 +53,7 @@ export function TeamList({ status }: { status: TeamStatus | undefined }) {
               <Row key={team.id} team={team} />
             ))}
           </div>
-          <ListFoot list={list} count={teams.length} noun="team" waiting={waiting} onRefresh={refresh} />
+          <ListFoot list={list} count={shown.length} noun="team" waiting={waiting} onRefresh={refresh} />
         </>
       ) : null}
     </Panel>
@@ -77,9 +77,12 @@ function Row({ team }: { team: Team }) {
         >
           {plainLine(team.name)}
         </Link>
-        <span className="mono cut text-text-3">{shortId(team.id)}</span>
+        <span className="cut text-12 text-text-3">
+          <span className="mono">{shortId(team.id)}</span>
+        </span>
       </span>
-      <span role="cell" className="min-w-0">
+      {/* None of these has a fill, so that their icons stand below the head. */}
+      <span role="cell" className="-ml-[5px] min-w-0">
         <Chain
           words={team.chain.slice(0, 1)}
           state={team.state}
