@@ -89,6 +89,17 @@ class TestSidebar:
         expect(side(page).get_by_title(world.settings.db)).to_contain_text("/state.db")
         expect(side(page)).to_contain_text("Lion Studio 0.1.0")
 
+    def test_its_foot_stands_still_while_it_loads(self, page: Page) -> None:
+        held: list[Route] = []
+        page.route("**/api/totals", lambda route: held.append(route))
+        page.goto("/")
+        version = side(page).locator("div").last.locator("> span").last
+        expect(version).to_be_visible()
+        before = version.bounding_box()
+        page.unroute_all(behavior="ignoreErrors")  # and let those go on that were held
+        expect(version).to_have_text("Lion Studio 0.1.0")
+        assert version.bounding_box() == before
+
     def test_it_becomes_a_rail_and_stays_one(self, page: Page) -> None:
         open_page(page)
         assert _width(side(page)) == 220
@@ -96,7 +107,7 @@ class TestSidebar:
         expect(page.get_by_role("button", name="Expand sidebar")).to_be_visible()
         assert _width(side(page)) == 52
         page.reload()
-        expect(page.get_by_role("link", name="Runs")).to_be_visible()
+        expect(side(page).get_by_role("link", name="Runs")).to_be_visible()
         assert _width(side(page)) == 52
         page.get_by_role("button", name="Expand sidebar").click()
         expect(page.get_by_role("button", name="Collapse sidebar")).to_be_visible()
