@@ -19,14 +19,14 @@ from lionstudio.domain.conversation import (
 from lionstudio.domain.errors import SessionNotFound
 from lionstudio.domain.process import ProcessRecord, ProcessRole
 from lionstudio.domain.session_list import SessionFilter, View
-from lionstudio.domain.timeline import Span
+from lionstudio.domain.timeline import STEPS_OF_A_RUN, Span
 from lionstudio.domain.usage import Usage
 from lionstudio.services import following
 from lionstudio.services.branches import BranchDraft, create_branch
 from lionstudio.services.change_feed import newest_number
 from lionstudio.services.context import Context
 from lionstudio.services.following import DeathWatch, follow_sessions
-from lionstudio.services.messages import append_message
+from lionstudio.services.messages import append_message, append_to_session
 from lionstudio.services.naming import name_of
 from lionstudio.services.runs import Lane, get_detail, read_stretch, read_timeline, summarise
 from lionstudio.services.session_list import list_sessions
@@ -223,6 +223,29 @@ def test_a_timeline_tells_who_was_busy_when_in_each_branch(ctx: Context, clock: 
     )
     with pytest.raises(SessionNotFound):
         read_timeline(ctx, "nobody")
+
+
+def test_the_timeline_of_a_long_branch_finds_the_one_long_wait_in_it(ctx: Context, clock: Clock) -> None:
+    start_run(ctx)
+    began, line = clock(), line_of("run-1")
+    fork = Line("run-1", "fork", line.session_progression_id, "fork-order")
+    append_message(ctx, line, user_says("Go", created_at=began))
+    clock.pass_seconds(1)
+    create_branch(ctx, BranchDraft(fork, "retry", parent_branch_id=line.branch_id, forked_at_ord=1))
+    call = {"function": "bash", "arguments": {}}
+    said: list[tuple[str | None, MessageDraft]] = []
+    at = began
+    for number in range(1, STEPS_OF_A_RUN // 2 + 1):
+        result = {**call, "output": "…", "action_request_id": f"c{number}"}
+        said.append(("fork", tool_message(call, ACTION_REQUEST_CLASS, id=f"c{number}", created_at=at + 1)))
+        at += 3_600 if number == 1_112 else 2
+        said.append(("fork", tool_message(result, ACTION_RESPONSE_CLASS, created_at=at)))
+    append_to_session(ctx, "run-1", said)
+    lanes = read_timeline(ctx, "run-1")
+    assert lanes[0] == Lane(line.branch_id, ())
+    (long,) = [span for span in lanes[1].spans if span.seconds > 600]
+    assert (long.kind, long.tool, long.position) == (ActivityKind.TOOL, "bash", 2 * 1_112)
+    assert len(lanes[1].spans) <= 500
 
 
 def test_a_detail_says_where_the_messages_stand_that_it_names(ctx: Context, clock: Clock) -> None:

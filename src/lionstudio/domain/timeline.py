@@ -1,6 +1,6 @@
 """Timeline: who was busy when, in each branch of a run, derived from the times between its messages."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -10,6 +10,9 @@ from lionstudio.domain.conversation import MessageKind
 SPANS_OF_A_BRANCH = 500  # more cannot be told apart on a screen
 SPANS_OF_A_RUN = 4_000
 FEWEST_SPANS = 20
+STEPS_OF_A_RUN = 3_000  # that are read to derive its spans, however many messages it has
+FEWEST_STEPS = 60
+PARTS = 8  # into which a time is divided that is looked at more closely
 
 _SPEAKS = frozenset({MessageKind.ASSISTANT, MessageKind.TOOL_CALL})  # what a model says
 
@@ -42,6 +45,43 @@ def spans_allowed(branches: int) -> int:
     return max(FEWEST_SPANS, min(SPANS_OF_A_BRANCH, SPANS_OF_A_RUN // max(1, branches)))
 
 
+def steps_allowed(messages: Sequence[int]) -> int:
+    """How many steps of each branch are read, where branches have so many messages."""
+    if sum(messages) <= STEPS_OF_A_RUN:
+        return STEPS_OF_A_RUN
+    return max(FEWEST_STEPS, STEPS_OF_A_RUN // len(messages))
+
+
+def telling_steps(read: Callable[[list[int]], list[Step]], first: int, last: int, *, limit: int) -> list[Step]:
+    """About `limit` steps of a long branch, from position `first` to `last`, that tell who was busy when.
+
+    Evenly taken ones at first; then what took longest is divided again and again, so that whatever is long enough to be
+    seen is known message by message. What passed quickly stays untold.
+    """
+    steps = read(_evenly(first, last, max(2, limit // 4)))
+    while len(steps) < limit and (wanted := _where_to_look(steps, limit // 4)):
+        steps = sorted([*steps, *read(wanted)], key=lambda step: step.position)
+    return steps
+
+
+def _evenly(first: int, last: int, count: int) -> list[int]:
+    """So many positions from one to another, both among them."""
+    count = min(count, last - first + 1)
+    return [first + number * (last - first) // (count - 1) for number in range(count)] if count > 1 else [first]
+
+
+def _where_to_look(steps: Sequence[Step], limit: int) -> list[int]:
+    """Positions within the longest times between steps that are no neighbours."""
+    seen = (steps[-1].at - steps[0].at) / SPANS_OF_A_BRANCH if steps else 0.0
+    gaps = [
+        (after.at - before.at, before.position, after.position)
+        for before, after in pairwise(steps)
+        if after.position > before.position + 1 and after.at - before.at > seen
+    ]
+    longest = sorted(gaps, reverse=True)[: max(1, limit // PARTS)]
+    return [position for _, before, after in longest for position in _evenly(before, after, PARTS + 1)[1:-1]]
+
+
 def derive_spans(
     steps: Sequence[Step],
     *,
@@ -68,13 +108,16 @@ def _waits(steps: Sequence[Step], began_at: float | None) -> Iterable[Span]:
             open_calls.pop(0)
         elif before.kind is MessageKind.USER:
             open_calls.clear()
-        if after.at <= before.at:
-            continue
-        if open_calls:
+        is_untold = after.position > before.position + 1  # by the messages between, which passed quickly
+        if after.at > before.at and open_calls:
             call = open_calls[0]
             yield Span(ActivityKind.TOOL, before.at, after.at, call.position, call.tool)
-        elif (kind := _busy_between(before.kind, after.kind)) is not None:
+        elif after.at > before.at and is_untold:
+            yield Span(ActivityKind.MODEL, before.at, after.at, after.position)
+        elif after.at > before.at and (kind := _busy_between(before.kind, after.kind)) is not None:
             yield Span(kind, before.at, after.at, after.position)
+        if is_untold:
+            open_calls.clear()
 
 
 def _busy_between(before: MessageKind, after: MessageKind) -> ActivityKind | None:

@@ -13,7 +13,7 @@ from lionstudio.domain.process import ProcessLook, ProcessRecord
 from lionstudio.domain.reasons import EvidenceKind
 from lionstudio.domain.session import Session, SessionStatus
 from lionstudio.domain.state import NormalizedState, derive_session_state
-from lionstudio.domain.timeline import Span, derive_spans, spans_allowed
+from lionstudio.domain.timeline import Span, Step, derive_spans, spans_allowed, steps_allowed, telling_steps
 from lionstudio.domain.tool_errors import ToolErrors, group_tool_errors
 from lionstudio.domain.usage import NO_USAGE, Usage
 from lionstudio.services import health, sessions
@@ -162,7 +162,9 @@ def read_timeline(ctx: Context, session_id: str) -> tuple[Lane, ...]:
     with ctx.db.read() as tx:
         interactive = is_interactive(sessions.get(tx, session_id))
         lines = branches.list_in_session(tx, session_id)
-        steps = progressions.list_steps(tx, session_id)
+        limit = steps_allowed([line.message_count for line in lines])
+        steps = progressions.list_steps(tx, [line.id for line in lines if line.message_count <= limit])
+        steps |= {line.id: _telling_steps(tx, line, limit) for line in lines if line.message_count > limit}
     limit = spans_allowed(len(lines))
     lanes = []
     for line in lines:
@@ -170,6 +172,15 @@ def read_timeline(ctx: Context, session_id: str) -> tuple[Lane, ...]:
         spans = derive_spans(steps.get(line.id, ()), began_at=line.created_at, interactive=asks, limit=limit)
         lanes.append(Lane(line.id, tuple(spans)))
     return tuple(lanes)
+
+
+def _telling_steps(tx: Tx, line: Branch, limit: int) -> list[Step]:
+    inherited = line.forked_at_ord or 0
+
+    def read(positions: list[int]) -> list[Step]:
+        return progressions.list_steps_at(tx, line.id, [position - inherited for position in positions])
+
+    return telling_steps(read, inherited + 1, inherited + line.message_count, limit=limit)
 
 
 class Stretch(NamedTuple):

@@ -10,6 +10,7 @@ json_in = to_json
 
 # A list of ids travels as one JSON object whose keys they are: both databases read that alike, however long it is.
 IDS = "(SELECT item.key FROM json_each(:ids) AS item)"
+POSITIONS = "(SELECT CAST(item.key AS bigint) FROM json_each(:ids) AS item)"  # the same for whole numbers
 
 
 def ids_in(ids: Iterable[str]) -> str:

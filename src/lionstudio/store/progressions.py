@@ -14,7 +14,8 @@ from lionstudio.domain.conversation import (
 )
 from lionstudio.domain.message_text import tool_in
 from lionstudio.domain.timeline import Step
-from lionstudio.store.encoding import IDS, ids_in, json_out
+from lionstudio.store.dialect import Row
+from lionstudio.store.encoding import IDS, POSITIONS, ids_in, json_out
 from lionstudio.store.messages import MESSAGE_COLUMNS, fitting, size_of_message, to_message
 from lionstudio.store.transaction import Tx
 
@@ -307,16 +308,27 @@ LIST_STEPS = """
       JOIN progression_entries AS own ON own.progression_id = branch.progression_id
       JOIN messages AS message ON message.id = own.message_id
       JOIN message_types AS type ON type.type_id = message.lion_class
-     WHERE branch.session_id = :session_id
-     ORDER BY branch.created_at, branch.id, own.position
+     WHERE {which}
+     ORDER BY branch.id, own.position
 """
+STEPS_OF_BRANCHES = LIST_STEPS.format(which=f"branch.id IN {IDS}")
+STEPS_AT = LIST_STEPS.format(which=f"branch.id = :branch_id AND own.position IN {POSITIONS}")
 LETTERS_WITH_TOOL = 200
 
 
-def list_steps(tx: Tx, session_id: str) -> dict[str, list[Step]]:
-    """What happened when, in each branch of a session: its own messages, with their places in its history."""
+def list_steps(tx: Tx, branch_ids: Iterable[str]) -> dict[str, list[Step]]:
+    """What happened when, in each of these branches: their own messages, with their places in the history."""
+    return _to_steps(tx.all(STEPS_OF_BRANCHES, ids=ids_in(branch_ids), letters=LETTERS_WITH_TOOL))
+
+
+def list_steps_at(tx: Tx, branch_id: str, positions: Iterable[int]) -> list[Step]:
+    """The same of some messages of one branch, by their positions among its own."""
+    ids = ids_in(map(str, positions))
+    return _to_steps(tx.all(STEPS_AT, branch_id=branch_id, ids=ids, letters=LETTERS_WITH_TOOL)).get(branch_id, [])
+
+
+def _to_steps(rows: Iterable[Row]) -> dict[str, list[Step]]:
     found: dict[str, list[Step]] = {}
-    rows = tx.all(LIST_STEPS, session_id=session_id, letters=LETTERS_WITH_TOOL)
     for branch_id, position, at, lion_class, role, text in rows:
         if lion_class in (ACTION_REQUEST_CLASS, ACTION_RESPONSE_CLASS):
             kind, tool = kind_of(lion_class, role, None), tool_in(text)
