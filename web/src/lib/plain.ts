@@ -3,7 +3,9 @@
 
 // Characters that turn, hide or move what stands beside them, by the names that Unicode gives them.
 const NAMES: Record<string, string> = {
+  '\u00ad': 'SHY',
   '\u061c': 'ALM',
+  '\u180e': 'MVS',
   '\u200b': 'ZWSP',
   '\u200e': 'LRM',
   '\u200f': 'RLM',
@@ -19,9 +21,13 @@ const NAMES: Record<string, string> = {
   '\u2069': 'PDI',
   '\ufeff': 'BOM',
 }
+// Whole lines can be written in tags, which repeat the letters of a keyboard and are never drawn.
+const TAGS = 0xe0000
+const LETTERS = { first: 0x20, last: 0x7e }
+
 const UNSEEN =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/g
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\u{e0000}-\u{e007f}]/gu
 const SPACES = /[\s\u2028\u2029]+/g
 
 const DELETE = 0x7f
@@ -31,8 +37,10 @@ const PICTURE_OF_DELETE = '␡'
 function mark(character: string): string {
   const name = NAMES[character]
   if (name !== undefined) return `⟨${name}⟩`
-  const code = character.charCodeAt(0)
+  const code = character.codePointAt(0) ?? 0
   if (code < 0x20) return String.fromCharCode(PICTURES + code)
+  const tag = code - TAGS
+  if (tag >= LETTERS.first && tag <= LETTERS.last) return `⟨TAG ${String.fromCharCode(tag)}⟩`
   return code === DELETE ? PICTURE_OF_DELETE : `⟨${code.toString(16).toUpperCase()}⟩`
 }
 
