@@ -32,7 +32,15 @@ export async function answerOf<Data>(asked: Promise<Answer<Data>>): Promise<Data
   try {
     answer = await asked
   } catch (error) {
-    if (error instanceof DOMException && error.name === 'AbortError') throw error
+    if (error instanceof SyntaxError)
+      throw new StudioError(
+        0,
+        'unreadable',
+        'What answered was not the studio, or it was cut off.',
+        'If something stands between this page and the studio, look there; else load the page again.',
+      )
+    // So a browser says that nobody answered. Whatever else was thrown is a fault of this page, and says so itself.
+    if (!(error instanceof TypeError)) throw error
     throw new StudioError(0, 'unreachable', 'The studio does not answer.', 'Start it again: li studio')
   }
   setClock(answer.response.headers.get('date'))
