@@ -4,6 +4,7 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { StudioError } from './api/client'
 import { startLive } from './api/live'
+import { keepPageWithoutParts } from './lib/missingParts'
 import { followTheme } from './lib/theme'
 import { createAppRouter } from './router'
 import './styles/main.css'
@@ -26,6 +27,7 @@ const queries = new QueryClient({
 })
 const router = createAppRouter(queries)
 followTheme()
+keepPageWithoutParts()
 
 const root = document.getElementById('root')
 if (root === null) throw new Error('index.html has no root')
