@@ -27,7 +27,10 @@ export function ActivityChip({ activity, size = 'list' }: Props) {
     ? 'h-[26px] gap-1.5 rounded-control pr-[9px] pl-[7px] text-13'
     : 'h-5 gap-[5px] rounded-chip px-1.5 text-12'
   return (
-    <span className={`inline-flex max-w-full min-w-0 items-center border whitespace-nowrap ${shape} ${look}`}>
+    <span
+      title={activity.kind === 'tool' ? what : undefined}
+      className={`inline-flex max-w-full min-w-0 items-center border whitespace-nowrap ${shape} ${look}`}
+    >
       <span className="sr-only">
         Activity: {what}
         {seconds === null ? '' : ` for ${formatDuration(seconds)}`}
@@ -36,7 +39,11 @@ export function ActivityChip({ activity, size = 'list' }: Props) {
       <b aria-hidden="true" className={`cut medium ${isPerson ? '' : 'text-text'}`}>
         {what}
       </b>
-      {seconds === null ? null : <span aria-hidden="true">{formatRough(seconds)}</span>}
+      {seconds === null ? null : (
+        <span aria-hidden="true" className="flex-none">
+          {formatRough(seconds)}
+        </span>
+      )}
     </span>
   )
 }

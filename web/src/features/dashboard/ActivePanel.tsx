@@ -52,7 +52,7 @@ function ActiveRow({ run }: { run: Run }) {
     useAge(run.started_at ?? run.created_at),
   ]
   return (
-    <div className="grid grid-cols-[minmax(0,1fr)_auto] items-center gap-3 px-4">
+    <div className="grid grid-cols-[minmax(50%,1fr)_minmax(0,auto)] items-center gap-3 px-4">
       <span className="grid min-w-0">
         <Link
           to="/runs/$runId"

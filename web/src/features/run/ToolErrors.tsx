@@ -88,7 +88,10 @@ function KindRow({ run, kind, range, startsOpen }: RowProps) {
           >
             <Icon name={isOpen ? 'down' : 'right'} size={12} />
           </IconButton>
-          <span className="mono cut inline-flex h-5 max-w-24 items-center rounded-chip border border-line-strong px-[5px]">
+          <span
+            className="mono cut h-5 max-w-24 rounded-chip border border-line-strong px-[5px] leading-[18px]"
+            title={tool}
+          >
             {tool}
           </span>
           <b className="strong">×{formatCount(kind.times)}</b>

@@ -99,7 +99,7 @@ function BranchWords({ limb, run }: { limb: Limb; run: RunInFull }) {
           {facts}
         </span>
         {isBusy ? (
-          <span className="ml-auto">
+          <span className="ml-auto flex min-w-0">
             <ActivityChip activity={branch.activity} />
           </span>
         ) : null}
