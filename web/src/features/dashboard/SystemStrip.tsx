@@ -1,8 +1,10 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { Stats } from '@/api/dashboard'
+import { useConnection } from '@/api/live'
+import { timeOfStudio } from '@/lib/clock'
 import { formatBytes, formatCount } from '@/lib/numbers'
-import { formatMoment } from '@/lib/time'
+import { formatExact, formatMoment } from '@/lib/time'
 import { Icon } from '@/ui/Icon'
 import { Tip } from '@/ui/Tip'
 import { toAdmin, toLegacy } from './lists'
@@ -14,13 +16,16 @@ const LEGACY = 'Runs created before the current status vocabulary. Excluded from
 export function SystemStrip({ stats }: { stats: Stats }) {
   const { system } = stats
   const round = system.doctor.last_round
+  const connection = useConnection()
+  const awaySince = connection.state === 'offline' ? timeOfStudio(connection.since) : null
   return (
     <div
       role="group"
       aria-label="System"
-      className="flex min-h-9 flex-wrap items-center rounded-panel border border-line bg-surface px-4 text-12 text-text-2"
+      className="flex min-h-9 flex-wrap items-center rounded-panel border border-line bg-surface px-4 text-12 text-text-2 data-away:grayscale data-away:**:text-text-3!"
+      data-away={awaySince === null ? undefined : true}
     >
-      <Verdict word={systemWord(system)} />
+      <Verdict word={awaySince === null ? systemWord(system) : awayWord(awaySince)} />
       <Part label="DB" title={system.engine} isSize>
         {formatBytes(system.db_size_bytes)}
       </Part>
@@ -45,6 +50,14 @@ export function SystemStrip({ stats }: { stats: Stats }) {
     </div>
   )
 }
+
+/** Without the studio nobody knows how it is doing: what is shown is what was. */
+const awayWord = (since: number): SystemWord => ({
+  isWell: true,
+  tone: 'neutral',
+  says: `as of ${formatExact(since, timeOfStudio())}`,
+  because: 'The studio does not answer. These are the last numbers it gave.',
+})
 
 const ITEM = 'inline-flex h-6 items-center gap-1.5 border-l border-line px-3.5 whitespace-nowrap'
 
