@@ -148,7 +148,7 @@ def test_the_header_and_its_links_stay_in_sight(page: Page, world: World) -> Non
         ("Wrote after its end", "Show them"),
         ("Leave files behind", "Clean up in Admin"),
         ("Sync the mirrors", "Export"),
-        ("Refactor the parser", "End run…"),
+        ("Refactor the parser", "How to end it…"),
     ],
 )
 def test_the_action_that_fits_comes_last(page: Page, world: World, name: str, action: str) -> None:
@@ -522,13 +522,13 @@ def test_a_run_is_exported_as_a_file(page: Page, world: World) -> None:
 
 def test_a_run_that_works_says_why_it_cannot_be_ended(page: Page, world: World) -> None:
     visit(page, world, "Refactor the parser")
-    page.get_by_role("button", name="End run…").click()
+    page.get_by_role("button", name="How to end it…").click()
     said = page.get_by_role("dialog", name="Why this run cannot be ended here")
     expect(said).to_contain_text("Its process is alive, so it ends by itself.")
     expect(said).to_contain_text(f"li runs kill {world.runs['Refactor the parser']}")
     page.keyboard.press("Escape")
     expect(said).to_have_count(0)
-    expect(page.get_by_role("button", name="End run…")).to_be_focused()
+    expect(page.get_by_role("button", name="How to end it…")).to_be_focused()
 
 
 class TestEnding:
@@ -587,7 +587,7 @@ def test_messages_and_state_of_another_process_arrive_without_moving_the_page(ow
         assert {id: panel(own_page, id).bounding_box() for id in IDS} == tops
     expect(chain(own_page)).to_contain_text("Completed")
     expect(chain(own_page)).to_have_attribute("title", "status completed")
-    expect(own_page.get_by_role("button", name="End run…")).to_have_count(0)
+    expect(own_page.get_by_role("button", name="How to end it…")).to_have_count(0)
     expect(panel(own_page, "history").locator("tbody tr")).to_have_count(2)
 
 

@@ -82,7 +82,7 @@ function EndButton({ run }: { run: RunInFull }) {
       width={400}
       trigger={
         <button type="button" className={buttonClass()}>
-          End run…
+          How to end it…
         </button>
       }
     >
