@@ -126,16 +126,19 @@ function Source({ run }: { run: RunInFull }) {
             {run.plays.length > 1 ? ` and ${countOf(run.plays.length - 1, 'more play')}` : null}
           </Part>
         )}
-        {agent === null ? null : <Part>agent {plainLine(agent)}</Part>}
-        {playbook === null ? null : <Part>playbook {plainLine(playbook)}</Part>}
+        {agent === null ? null : <Part title={plainLine(agent)}>agent {plainLine(agent)}</Part>}
+        {playbook === null ? null : <Part title={plainLine(playbook)}>playbook {plainLine(playbook)}</Part>}
       </span>
     </p>
   )
 }
 
-function Part({ children }: { children: ReactNode }) {
+function Part({ children, title }: { children: ReactNode; title?: string }) {
   return (
-    <span className="min-w-0 not-first:before:mx-[5px] not-first:before:text-text-off not-first:before:content-['·']">
+    <span
+      title={title}
+      className="cut max-w-full not-first:before:mx-[5px] not-first:before:text-text-off not-first:before:content-['·']"
+    >
       {children}
     </span>
   )
