@@ -85,6 +85,11 @@ test('what nobody could look at is listed as unknown', () => {
   ])
 })
 
+test('that the process of an ended run is gone speaks against nothing', () => {
+  const [process] = factsOf(runOf({ status: 'completed', effective_health: 'healthy' }), NOW)
+  expect(process).toMatchObject({ proof: 'plain', says: 'Process 9120 on atlas-02 is gone' })
+})
+
 test('each fact says what proves it', () => {
   const facts = factsOf(runOf(), NOW)
   expect(facts[0]).toEqual({

@@ -74,7 +74,8 @@ function processFacts(run: Judged): Fact[] {
   return run.processes.map((process) => {
     const where = process.host === null ? '' : ` on ${plainLine(process.host)}`
     return {
-      proof: PROCESS_PROOFS[process.state],
+      // Where the run has ended it is as it should be that its process has, too.
+      proof: run.status !== 'running' && process.state === 'dead' ? 'plain' : PROCESS_PROOFS[process.state],
       says: `${ROLE_WORDS[process.role]}${process.pid === 0 ? '' : ` ${process.pid}`}${where} ${PROCESS_WORDS[process.state]}`,
       because: proofOf(process.sentence),
       title: plainLine(process.sentence),
