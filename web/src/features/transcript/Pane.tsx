@@ -9,6 +9,7 @@ import { Icon } from '@/ui/Icon'
 import { EmptyState } from '@/ui/states'
 import { nameOf } from '@/vocabulary/branches'
 import { Trouble } from '@/vocabulary/Trouble'
+import { DayLine } from './DayLine'
 import { Folds } from './folds'
 import { UNREAD } from './heights'
 import { MessageRow } from './MessageRow'
@@ -130,6 +131,7 @@ export function Pane({ run, branch, history, target, isFull, onFull, onLink }: P
                   branch={branch}
                   history={history}
                   position={log.positionAt(item.index)}
+                  above={item.index === 0 ? null : settle(log.positionAt(item.index - 1))}
                   isHidden={isHidden(log.positionAt(item.index))}
                   height={log.isRushing ? item.size : null}
                   held={held}
@@ -176,6 +178,8 @@ type RowProps = {
   branch: Branch | null
   history: History
   position: number
+  /** The position that is shown above it. */
+  above: number | null
   isHidden: boolean
   /** The height it has, where it is not worth drawing. */
   height: number | null
@@ -183,7 +187,7 @@ type RowProps = {
   onLink: (position: number) => void
 }
 
-function Row({ run, branch, history, position, isHidden, height, held, onLink }: RowProps) {
+function Row({ run, branch, history, position, above, isHidden, height, held, onLink }: RowProps) {
   const message = history.at(position)
   if (isHidden) return null
   if (message === undefined || height !== null) return <Unread position={position} height={height} />
@@ -191,18 +195,24 @@ function Row({ run, branch, history, position, isHidden, height, held, onLink }:
   const before = history.at(position - 1)
   const isElsewhere = before === undefined || before.branch_ids?.[0] !== message.branch_ids?.[0]
   const shown = history.callOf(message) ?? position
+  const over = above === null ? undefined : history.at(above)
   return (
-    <MessageRow
-      message={message}
-      position={shown}
-      result={message.kind === 'tool_call' ? history.resultOf(message) : undefined}
-      isAwaited={run.status === 'running' && !(branch !== null && history.lastTurn > position)}
-      speaker={speakerOf(message, run, standsIn)}
-      branchName={branch === null && isElsewhere && standsIn !== undefined ? nameOf(standsIn) : null}
-      pause={branch === null || before === undefined ? null : message.created_at - before.created_at}
-      isTinted={held === position}
-      onLink={onLink}
-    />
+    <>
+      {above !== null && over === undefined ? null : (
+        <DayLine at={message.created_at} before={over?.created_at ?? null} />
+      )}
+      <MessageRow
+        message={message}
+        position={shown}
+        result={message.kind === 'tool_call' ? history.resultOf(message) : undefined}
+        isAwaited={run.status === 'running' && !(branch !== null && history.lastTurn > position)}
+        speaker={speakerOf(message, run, standsIn)}
+        branchName={branch === null && isElsewhere && standsIn !== undefined ? nameOf(standsIn) : null}
+        pause={branch === null || before === undefined ? null : message.created_at - before.created_at}
+        isTinted={held === position}
+        onLink={onLink}
+      />
+    </>
   )
 }
 

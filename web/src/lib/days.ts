@@ -1,9 +1,11 @@
+import { dateOf } from './time'
+
 const DAY = new Intl.DateTimeFormat('en-GB', { weekday: 'long', day: 'numeric', month: 'long' })
 const WITH_YEAR = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full' })
 
 /** The day of a moment, as a heading: Today, Thursday 21 May. */
 export function dayOf(at: number, now: number): string {
-  const [date, today] = [new Date(at * 1000), new Date(now * 1000)]
+  const [date, today] = [dateOf(at), dateOf(now)]
   if (date.toDateString() === today.toDateString()) return `Today, ${DAY.format(date)}`
   return (date.getFullYear() === today.getFullYear() ? DAY : WITH_YEAR).format(date)
 }
