@@ -4,7 +4,7 @@ import type { Stats } from '@/api/dashboard'
 import { useConnection } from '@/api/live'
 import { timeOfStudio } from '@/lib/clock'
 import { formatBytes, formatCount } from '@/lib/numbers'
-import { formatExact, formatMoment } from '@/lib/time'
+import { formatClock, formatMoment } from '@/lib/time'
 import { Icon } from '@/ui/Icon'
 import { Tip } from '@/ui/Tip'
 import { toAdmin, toLegacy } from './lists'
@@ -55,7 +55,7 @@ export function SystemStrip({ stats }: { stats: Stats }) {
 const awayWord = (since: number): SystemWord => ({
   isWell: true,
   tone: 'neutral',
-  says: `as of ${formatExact(since, timeOfStudio())}`,
+  says: `as of ${formatClock(since)}`,
   because: 'The studio does not answer. These are the last numbers it gave.',
 })
 
