@@ -289,3 +289,31 @@ def test_the_cursor_walks_on_into_pages_that_are_not_loaded_yet(crowd_page: Page
         crowd_page.keyboard.press("j")
     expect(cursor(crowd_page)).to_contain_text("Bulk 0198")
     expect(cursor(crowd_page)).to_be_in_viewport()
+
+
+def test_more_runs_than_one_act_may_take_are_not_sent(crowd_page: Page) -> None:
+    open_runs(crowd_page)
+    crowd_page.get_by_role("checkbox", name="Select all 100 loaded runs").check()
+    bar = crowd_page.get_by_role("region", name="Selected runs")
+    expect(bar).to_contain_text("100 selected")
+    expect(bar.get_by_role("button", name="Export")).to_be_enabled()
+    for _ in range(4):
+        load_more(crowd_page)
+    everything = crowd_page.get_by_role("checkbox", name=re.compile(r"^Select all 1\d\d\d loaded runs$"))
+    everything.click()
+    expect(bar).to_contain_text(re.compile(r"1,\d\d\d selected, but up to 1,000 at a time"))
+    expect(bar.get_by_role("button", name="Transition…")).to_be_disabled()
+    expect(bar.get_by_role("button", name="Export")).to_be_disabled()
+    expect(bar.get_by_role("button", name="Copy ids")).to_be_enabled()
+
+
+def test_a_run_that_was_let_go_is_not_chosen_any_more(own_page: Page, own_world: World) -> None:
+    open_runs(own_page, "?status=running")
+    for name in ("Review the API change", "Refactor the parser"):
+        row(own_page, name).get_by_role("checkbox").check()
+    bar = own_page.get_by_role("region", name="Selected runs")
+    expect(bar).to_contain_text("2 selected")
+    finish(own_world, "Review the API change")
+    news(own_page, "1 left").click()
+    expect(row(own_page, "Review the API change")).to_have_count(0)
+    expect(bar).to_contain_text("1 selected")

@@ -14,6 +14,9 @@ export type RunFilter = Omit<
   'cursor' | 'limit'
 >
 
+/** How many runs one act may be for, as the server has it. */
+export const MOST_AT_ONCE = 1_000
+
 export const runKeys = {
   lists: ['runs'] as const,
   one: (id: string) => ['run', id] as const,
@@ -37,6 +40,7 @@ export const historyQuery = (id: string) =>
 export const timelineQuery = (id: string) =>
   queryOptions({
     queryKey: ['timeline', id],
+    staleTime: 0, // nobody marks it while no page shows it
     queryFn: ({ signal }) =>
       answerOf(GET('/api/sessions/{session_id}/timeline', { params: { path: { session_id: id } }, signal })),
   })

@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { exportSessions } from '@/api/exports'
-import { countOf } from '@/lib/numbers'
+import { MOST_AT_ONCE } from '@/api/runs'
+import { countOf, formatCount } from '@/lib/numbers'
 import { saveFile } from '@/lib/save'
 import { Button } from '@/ui/Button'
 import { Icon } from '@/ui/Icon'
@@ -12,6 +13,7 @@ import type { Selection } from './useSelection'
 export function BulkBar({ selection }: { selection: Selection }) {
   const ask = useAskTransition()
   const ids = [...selection.ids]
+  const isTooMany = ids.length > MOST_AT_ONCE
   const save = useMutation({
     mutationFn: () => exportSessions(ids),
     onSuccess: ({ file, name }) => {
@@ -33,10 +35,13 @@ export function BulkBar({ selection }: { selection: Selection }) {
       className="fixed bottom-5 left-1/2 z-30 flex -translate-x-1/2 items-center gap-2 rounded-panel border border-line-strong bg-raised py-2 pr-2 pl-4 shadow-2"
     >
       <span role="status" className="mr-2 medium whitespace-nowrap">
-        {ids.length.toLocaleString('en-GB')} selected
+        {formatCount(ids.length)} selected
+        {isTooMany ? (
+          <span className="font-normal text-text-2">, but up to {formatCount(MOST_AT_ONCE)} at a time</span>
+        ) : null}
       </span>
       {ask === null ? null : (
-        <Button look="primary" onClick={() => ask(ids, selection.clear)}>
+        <Button look="primary" disabled={isTooMany} onClick={() => ask(ids, selection.clear)}>
           Transition…
         </Button>
       )}
@@ -44,7 +49,7 @@ export function BulkBar({ selection }: { selection: Selection }) {
         <Icon name="copy" size={14} />
         Copy ids
       </Button>
-      <Button onClick={() => save.mutate()} disabled={save.isPending}>
+      <Button onClick={() => save.mutate()} disabled={save.isPending || isTooMany}>
         <Icon name="export" size={14} />
         Export
       </Button>

@@ -35,3 +35,18 @@ test('another list begins with none', () => {
   rerender({ of: 'other' })
   expect(result.current.ids.size).toBe(0)
 })
+
+test('a row that is not in the list any more is not chosen, also when it comes back', () => {
+  const { result, rerender } = renderHook(({ order }) => useSelection(order, 'list'), {
+    initialProps: { order: ORDER },
+  })
+  act(() => result.current.toggleAll())
+  rerender({ order: ['a', 'b', 'x'] })
+  expect([...result.current.ids]).toEqual(['a', 'b'])
+  act(() => result.current.toggle('a'))
+  expect([...result.current.ids]).toEqual(['b'])
+  rerender({ order: ORDER })
+  expect([...result.current.ids]).toEqual(['b'])
+  act(() => result.current.toggleAll())
+  expect(result.current.ids.size).toBe(5)
+})

@@ -1,4 +1,4 @@
-import { useCallback, useState } from 'react'
+import { useCallback, useMemo, useState } from 'react'
 
 export type Selection = {
   ids: ReadonlySet<string>
@@ -10,16 +10,18 @@ export type Selection = {
 
 const NONE: ReadonlySet<string> = new Set()
 
-/** Which of the loaded rows are chosen. Another list begins with none. */
+/** Which of the loaded rows are chosen. Another list begins with none, and what is not in the list is not chosen. */
 export function useSelection(order: readonly string[], of: unknown): Selection {
   const [chosen, setChosen] = useState({ of, ids: NONE, last: null as string | null })
-  const current = chosen.of === of ? chosen : { of, ids: NONE, last: null }
+  const loaded = useMemo(() => new Set(order), [order])
+  const current = chosen.of === of ? chosen.ids : NONE
+  const ids = useMemo(() => within(current, loaded), [current, loaded])
 
   const toggle = useCallback(
     (id: string, isRange = false) =>
       setChosen((before) => {
         const known = before.of === of ? before : { of, ids: NONE, last: null }
-        const ids = new Set(known.ids)
+        const ids = within(known.ids, loaded)
         const isAdded = !ids.has(id)
         for (const one of isRange ? between(order, known.last ?? id, id) : [id]) {
           if (isAdded) ids.add(one)
@@ -27,19 +29,22 @@ export function useSelection(order: readonly string[], of: unknown): Selection {
         }
         return { of, ids, last: id }
       }),
-    [order, of],
+    [order, loaded, of],
   )
   const toggleAll = useCallback(
     () =>
       setChosen((before) => {
-        const isAll = before.of === of && before.ids.size >= order.length
-        return { of, ids: isAll ? NONE : new Set(order), last: null }
+        const isAll = before.of === of && order.every((id) => before.ids.has(id))
+        return { of, ids: isAll ? NONE : loaded, last: null }
       }),
-    [order, of],
+    [order, loaded, of],
   )
   const clear = useCallback(() => setChosen({ of, ids: NONE, last: null }), [of])
-  return { ids: current.ids, toggle, toggleAll, clear }
+  return { ids, toggle, toggleAll, clear }
 }
+
+const within = (ids: ReadonlySet<string>, loaded: ReadonlySet<string>): Set<string> =>
+  new Set([...ids].filter((id) => loaded.has(id)))
 
 /** The stretch of a list from one row to another, in whichever direction. */
 export function between(order: readonly string[], one: string, other: string): readonly string[] {
