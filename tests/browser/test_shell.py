@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from lionstudio.server.guard import Door
+from lionstudio.services.teams import put_team
 from tests.browser.axe import expect_accessible, expect_accessible_in_both_themes
 from tests.browser.studio import Studio, Visit
 from tests.browser.world import SHOW, TEAM, World
@@ -171,6 +172,21 @@ class TestPalette:
             page.keyboard.press("Control+Enter")
         expect(opened.value).to_have_url(re.compile(f"/runs/{world.runs['Refactor the parser']}$"))
         assert urlsplit(page.url).path == "/"
+        assert opened.value.evaluate("window.opener === null")  # each tab is on its own
+
+    def test_names_show_what_they_are(self, own_page: Page, own_world: World) -> None:
+        ctx = own_world.open()
+        start_run(ctx, "turned", name="zebra \u202efdp.exe", agent="a\u202eb")
+        put_team(ctx, "turned", actor="ana", name="zebra \u202eteam", members=("lead",))
+        ctx.db.close()
+        open_page(own_page)
+        own_page.keyboard.press("Control+k")
+        own_page.get_by_role("combobox").fill("zebra")
+        found = own_page.get_by_role("listbox", name="Found")
+        expect(found).to_contain_text("zebra ⟨RLO⟩fdp.exe")
+        expect(found).to_contain_text("a⟨RLO⟩b")
+        expect(found).to_contain_text("zebra ⟨RLO⟩team")
+        assert "\u202e" not in found.inner_text()
 
     def test_an_action_is_done(self, own_page: Page) -> None:
         open_page(own_page)

@@ -34,7 +34,7 @@ export default function Palette({ onClose, takeTyped, ...acts }: Props) {
   const open = (item: Item, inNewTab: boolean) => {
     onClose()
     if ('act' in item) item.act()
-    else if (inNewTab) window.open(item.href, '_blank')
+    else if (inNewTab) window.open(item.href, '_blank', 'noopener')
     else void router.navigate({ href: item.href })
   }
   // Who presses Enter before the answer is here means the answer.

@@ -4,6 +4,7 @@ import { StudioError } from '@/api/client'
 import { runsFoundQuery, showNamesQuery, teamNamesQuery } from '@/api/palette'
 import type { Run } from '@/api/runs'
 import { countOf, shortId } from '@/lib/numbers'
+import { plainLine } from '@/lib/plain'
 import type { IconName } from '@/ui/Icon'
 import { KIND_WORDS, lookOf } from '@/vocabulary/looks'
 import { PAGES, VIEWS } from '../navigation'
@@ -48,14 +49,14 @@ export function useFound(text: string, acts: ShellActs): Found {
   const showItems: Item[] = (shows.data?.items ?? []).map((show) => ({
     id: `show ${show.topic}`,
     icon: 'shows',
-    label: show.topic,
+    label: plainLine(show.topic),
     hint: progressOf(show.plays_by_status, show.play_count),
     href: `/shows/${encodeURIComponent(show.topic)}`,
   }))
   const teamItems: Item[] = (teams.data?.items ?? []).map((team) => ({
     id: `team ${team.id}`,
     icon: 'teams',
-    label: team.name,
+    label: plainLine(team.name),
     hint: countOf(team.message_count, 'message'),
     href: `/teams/${encodeURIComponent(team.id)}`,
   }))
@@ -101,9 +102,11 @@ function runItem(run: Run): Item {
     id: `run ${run.id}`,
     icon: look.icon,
     tone: look.tone,
-    label: run.display_name,
-    detail: shortId(run.id),
-    hint: [kind === null ? null : KIND_WORDS[kind], agent].filter((word) => word !== null).join(' · '),
+    label: plainLine(run.display_name),
+    detail: plainLine(shortId(run.id)),
+    hint: [kind === null ? null : KIND_WORDS[kind], agent && plainLine(agent)]
+      .filter((word) => word !== null)
+      .join(' · '),
     href: `/runs/${encodeURIComponent(run.id)}`,
   }
 }
