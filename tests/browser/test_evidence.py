@@ -4,8 +4,10 @@ import re
 
 from playwright.sync_api import Locator, Page, expect
 
+from lionstudio.services.sessions import finish_session
 from tests.browser.axe import expect_accessible_in_both_themes
 from tests.browser.run_list import open_runs, row
+from tests.browser.world import World
 
 
 def card(page: Page) -> Locator:
@@ -79,3 +81,26 @@ def test_inspect_leads_to_the_run(page: Page) -> None:
     chain(page, "Collect papers").click()
     card(page).get_by_role("link", name="Inspect").click()
     expect(page.get_by_role("heading", name="Collect papers", level=1)).to_be_visible()
+
+
+def test_what_is_known_stays_when_a_later_look_does_not_come_through(
+    own_page: Page, own_world: World, expected_problems: list[str]
+) -> None:
+    expected_problems.append("503")
+    told = {"code": "db.busy", "message": "The database is busy.", "hint": None, "refusals": []}
+    run_id = own_world.runs["Rewrite the importer"]
+    address = f"**/api/sessions/{run_id}"
+    open_runs(own_page, "?search=importer")
+    chain(own_page, "Rewrite the importer").click()
+    expect(card(own_page)).to_contain_text("Stale:")
+    own_page.route(address, lambda route: route.fulfill(status=503, json=told))
+    with own_page.expect_response(address):
+        ctx = own_world.open()
+        finish_session(ctx, run_id, "failed", exit_code=1)
+        ctx.db.close()
+    with own_page.expect_response(address):  # it is tried once more
+        pass
+    expect(row(own_page, "Rewrite the importer")).to_contain_text("Failed")
+    own_page.evaluate("() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
+    expect(card(own_page)).to_contain_text("Stale:")
+    expect(card(own_page).get_by_role("alert")).to_have_count(0)

@@ -24,7 +24,8 @@ const PROOFS: Record<Proof, { icon: IconName; look: string; word: string }> = {
 export function EvidenceCard({ runId, onLeave }: { runId: string; onLeave?: () => void }) {
   const run = useQuery(runQuery(runId))
   if (run.isPending) return <Skeleton rows={6} height={FACT} />
-  if (run.error) return <Trouble error={run.error} retry={() => void run.refetch()} />
+  // What was seen stays, with the time at which it was, when a later look does not come through.
+  if (run.data === undefined) return <Trouble error={run.error} retry={() => void run.refetch()} />
   return (
     <Evidence run={run.data} checkedAt={timeOfStudio(run.dataUpdatedAt)} {...(onLeave ? { onLeave } : {})} />
   )
