@@ -196,6 +196,10 @@ def test_the_event_log_is_filtered_by_the_address_and_paged(own_page: Page, ctx:
     own_page.get_by_label("Actor").fill("nobody")
     own_page.get_by_label("Actor").press("Enter")
     expect(own_page.get_by_text("No event matches these filters.")).to_be_visible()
+    record_event(ctx, "vacuum", target_id="123", actor="bo")
+    own_page.goto("/admin/events?target_id=123")  # an id, although it looks like a number
+    expect(own_page.get_by_label("Target")).to_have_value("123")
+    expect(rows).to_have_count(1)
     own_page.goto("/admin/events?action=checkpoint")
     expect(rows).to_have_count(1)
     record_event(ctx, "checkpoint", details={"mode": "FULL"}, actor="bo")

@@ -1,6 +1,7 @@
 // The filters of the list of runs: how they are read from an address, and what they are called.
 
 import { type RunSearch, SPANS, type Span } from '@/api/runList'
+import { textOf } from '@/lib/address'
 import { plainLine } from '@/lib/plain'
 import { formatWhole } from '@/lib/time'
 import {
@@ -82,12 +83,6 @@ const lowerWord = (field: Field, word: string): string =>
 
 const isWord = <Word extends string>(words: Record<Word, unknown>, value: unknown): value is Word =>
   typeof value === 'string' && Object.hasOwn(words, value)
-
-// The router reads 404 as a number and true as a truth, but people search for them.
-const textOf = (value: unknown): string | undefined =>
-  typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
-    ? String(value).trim() || undefined
-    : undefined
 
 /** The filters of an address. What is not a filter, or not a word that it knows, is left out. */
 export function readSearch(raw: Record<string, unknown>): RunSearch {

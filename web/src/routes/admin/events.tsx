@@ -5,6 +5,7 @@ import { EventFilters } from '@/features/admin/EventFilters'
 import { EventList } from '@/features/admin/EventList'
 import { NoEvents } from '@/features/admin/EventPanel'
 import { Page } from '@/features/shell/Page'
+import { textOf } from '@/lib/address'
 import { useNow } from '@/lib/clock'
 import { Button } from '@/ui/Button'
 import { Panel } from '@/ui/Panel'
@@ -17,7 +18,7 @@ const ROW = 52
 export const Route = createFileRoute('/admin/events')({
   validateSearch: (search: Record<string, unknown>): EventFilter =>
     Object.fromEntries(
-      FILTERS.filter((name) => typeof search[name] === 'string').map((name) => [name, search[name]]),
+      FILTERS.map((name) => [name, textOf(search[name])]).filter(([, text]) => text !== undefined),
     ),
   component: EventsPage,
 })
