@@ -42,8 +42,8 @@ def look(request: pytest.FixtureRequest) -> dict[str, Any]:
 
 def expect_loaded(page: Page) -> None:
     """The page has said what it is, and waits for nothing."""
-    expect(page.get_by_role("navigation", name="Main").or_(page.get_by_role("navigation")).first).to_be_visible()
-    expect(page.get_by_role("main")).to_be_visible()
+    expect(page.get_by_role("navigation", name="Main")).to_be_visible()
+    expect(page.get_by_role("main").get_by_role("heading", level=1)).to_be_visible()
     expect(page.get_by_role("status", name="Loading")).to_have_count(0)
     expect(page.get_by_role("main").get_by_role("alert")).to_have_count(0)
 
@@ -122,7 +122,7 @@ def test_every_packed_file_is_the_one_beside_it(studio: Studio, world: World) ->
 def test_an_address_that_is_no_page_says_so_inside_the_studio(page: Page, studio: Studio) -> None:
     assert httpx2.get(f"{studio.url}/no/such/page").status_code == 200
     page.goto("/no/such/page")
-    expect(page.get_by_role("navigation").first).to_be_visible()
-    expect(
-        page.get_by_text("not found", exact=False).or_(page.get_by_text("no page", exact=False)).first
-    ).to_be_visible()
+    expect(page.get_by_role("navigation", name="Main")).to_be_visible()
+    expect(page.get_by_role("main")).to_contain_text("There is no page at this address.")
+    expect(page.get_by_role("main")).to_contain_text("/no/such/page")
+    expect(page).to_have_title(re.compile("^Not found"))
