@@ -3,7 +3,18 @@
 import pytest
 
 from lionstudio.domain.conversation import ACTION_RESPONSE_CLASS, Message
-from lionstudio.domain.tool_errors import SENTENCE_LENGTH, Failure, ToolErrors, group_tool_errors, masked, telling_line
+from lionstudio.domain.tool_errors import (
+    FAILURES_OF_A_RUN,
+    KINDS_SHOWN,
+    SENTENCE_LENGTH,
+    Failure,
+    ToolErrors,
+    failures_shown,
+    first_failure,
+    group_tool_errors,
+    masked,
+    telling_line,
+)
 
 
 def failure(id: str, tool: str, error: object, at: float = 0.0, output: object = None) -> Message:
@@ -116,3 +127,24 @@ def test_different_failures_stay_apart(one: str, other: str) -> None:
 def test_a_line_of_megabytes_is_cut() -> None:
     (group,) = group_tool_errors([failure("a", "bash", "x1" * 1_000_000)])
     assert len(group.sentence) == SENTENCE_LENGTH
+
+
+def test_of_many_kinds_fewer_failures_are_shown_and_never_more_than_a_page_holds() -> None:
+    assert failures_shown(0) == failures_shown(1) == failures_shown(10) == 100
+    assert failures_shown(25) == 40
+    assert failures_shown(3_333) == failures_shown(KINDS_SHOWN) == 20
+    assert all(failures_shown(kinds) * min(kinds, KINDS_SHOWN) <= FAILURES_OF_A_RUN for kinds in range(1, 200))
+
+
+def test_the_latest_failures_come_newest_first() -> None:
+    (group,) = group_tool_errors([failure(f"e{number}", "bash", "no", float(number)) for number in range(5)])
+    assert [one.message_id for one in group.latest(2)] == ["e4", "e3"]
+    assert len(group.latest(100)) == 5
+
+
+def test_the_first_failure_is_the_oldest_of_any_kind() -> None:
+    groups = group_tool_errors(
+        [failure("b", "x", "no", 7.0), failure("c", "x", "no", 8.0), failure("a", "y", "no", 3.0)]
+    )
+    assert first_failure(groups) == Failure("a", 3.0)
+    assert first_failure([]) is None

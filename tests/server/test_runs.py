@@ -250,6 +250,37 @@ def test_one_run_in_full(client: TestClient, ctx: Context, clock: Clock) -> None
     assert (whole["plays"], whole["team_messages"], whole["usage_by_model"]) == ([], 0, {})
 
 
+def test_thousands_of_kinds_of_failures_are_counted_and_the_most_frequent_are_told(
+    client: TestClient, ctx: Context
+) -> None:
+    start_run(ctx)
+    failed = {"function": "bash", "arguments": {}, "output": "x" * 100}
+    fine = MessageDraft("action", {**failed, "action_request_id": "c"}, ACTION_RESPONSE_CLASS)
+
+    def failure(word: str, at: float) -> MessageDraft:
+        content = {**failed, "error": f"no {word} " + "!" * 2_000, "action_request_id": "c"}
+        return MessageDraft("action", content, ACTION_RESPONSE_CLASS, created_at=at)
+
+    words = ["".join(chr(97 + number // 26**place % 26) for place in range(3)) for number in range(600)]
+    said = [
+        fine,
+        *(failure("often", NOW + number) for number in range(400)),
+        *(failure(word, NOW) for word in words[1:]),
+        failure(words[0], NOW - 5),
+    ]
+    messages.append_to_session(ctx, "run-1", [(None, draft) for draft in said])
+    answer = client.get(f"{RUNS}/run-1")
+    whole = ok(answer)
+    assert (len(whole["tool_errors"]), whole["tool_error_kinds_left_out"], whole["tool_error_count"]) == (50, 551, 1000)
+    assert "1,000 tool errors" in whole["chain"]
+    often = whole["tool_errors"][0]
+    assert (often["times"], len(often["latest"]), often["by_branch"]) == (400, 20, {"run-1-main": 20})
+    assert (whole["first_tool_error"]["at"], whole["first_tool_error"]["place"]["position"]) == (NOW - 5, 1001)
+    assert (often["latest"][0]["at"], often["latest"][0]["place"]["position"]) == (NOW + 399, 401)
+    assert len(often["sentence"]) == 200
+    assert len(answer.content) < 100_000
+
+
 def test_the_timeline_of_a_run_says_who_was_busy_when(client: TestClient, ctx: Context, clock: Clock) -> None:
     start_run(ctx)
     messages.append_message(ctx, line_of("run-1"), user_says("Go"))

@@ -3,12 +3,14 @@
 import re
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from lionstudio.domain.conversation import Message, MessageKind, tool_of
 
 PATH_KEYS = ("file_path", "notebook_path", "path", "filename", "file")
 PATH_LENGTH = 1_000  # a longer value is no path
+FILES_SHOWN = 500
 # What a tool is called, in any runtime, when it changes a file.
 WRITING_WORDS = ("write", "edit", "create", "patch", "replace", "insert", "delete", "save", "append", "move", "rename")
 # And when it only looks for files: what it is told then is mostly a folder, and nobody read a file in it yet.
@@ -58,6 +60,7 @@ def list_files_touched(messages: Iterable[Message]) -> list[FileTouched]:
     return sorted(found.values(), key=lambda file: (file.how is HowTouched.READ, -file.last_at, file.path))
 
 
+@lru_cache(maxsize=1_000)  # a run calls few tools, each of them thousands of times
 def _how(tool: str | None) -> HowTouched | None:
     name = tool or ""
     if any(word in name.lower() for word in WRITING_WORDS):

@@ -7,7 +7,10 @@ from typing import NamedTuple
 from lionstudio.domain.conversation import Message, is_tool_error, tool_of
 from lionstudio.domain.message_text import error_text
 
-SENTENCE_LENGTH = 1_000  # a line may have megabytes; nobody tells two failures apart by what comes later
+SENTENCE_LENGTH = 200  # a line may have megabytes; nobody tells two failures apart by what comes later
+KINDS_SHOWN = 50  # the most frequent
+FAILURES_OF_A_RUN = 1_000  # that are shown, of all kinds together
+FAILURES_OF_A_KIND = range(20, 101)
 LINES_READ = 2_000  # of one output, its last: what went wrong is said near the end, and an output may have millions
 TRACEBACK = "Traceback (most recent call last)"
 # How a line begins or reads that says what failed, the one that says most first.
@@ -41,6 +44,10 @@ class ToolErrors(NamedTuple):
     sentence: str  # the line of what it said the last time that tells most
     failures: tuple[Failure, ...]  # oldest first, one at least
 
+    def latest(self, limit: int) -> tuple[Failure, ...]:
+        """The last so many failures, newest first."""
+        return self.failures[: -limit - 1 : -1]
+
     @property
     def times(self) -> int:
         return len(self.failures)
@@ -73,6 +80,17 @@ def group_tool_errors(messages: Iterable[Message]) -> list[ToolErrors]:
             failures.setdefault(key, []).append(Failure(message.id, message.created_at))
     groups = [ToolErrors(key[0], sentences[key], tuple(failures[key])) for key in failures]
     return sorted(groups, key=lambda group: -group.times)
+
+
+def first_failure(groups: Iterable[ToolErrors]) -> Failure | None:
+    """The first time that any tool failed."""
+    return min((group.failures[0] for group in groups), key=lambda failure: failure.at, default=None)
+
+
+def failures_shown(kinds: int) -> int:
+    """How many failures of each kind are shown where there are so many kinds: few of many, more of few."""
+    fewest, most = FAILURES_OF_A_KIND[0], FAILURES_OF_A_KIND[-1]
+    return max(fewest, min(most, FAILURES_OF_A_RUN // max(1, min(kinds, KINDS_SHOWN))))
 
 
 def telling_line(text: str) -> str:

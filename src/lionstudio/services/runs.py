@@ -7,14 +7,14 @@ from lionstudio import machine
 from lionstudio.domain.activity import Activity, HumanWait, derive_activity, derive_branch_activities, is_interactive
 from lionstudio.domain.audit import AdminEvent, StatusTransition
 from lionstudio.domain.conversation import Branch, Message, MessagePlace
-from lionstudio.domain.files_touched import FileTouched, list_files_touched
+from lionstudio.domain.files_touched import FILES_SHOWN, FileTouched, list_files_touched
 from lionstudio.domain.health import Evidence, HealthVerdict, classify_health
 from lionstudio.domain.process import ProcessLook, ProcessRecord
 from lionstudio.domain.reasons import EvidenceKind
 from lionstudio.domain.session import Session, SessionStatus
 from lionstudio.domain.state import NormalizedState, derive_session_state
 from lionstudio.domain.timeline import Span, Step, derive_spans, spans_allowed, steps_allowed, telling_steps
-from lionstudio.domain.tool_errors import ToolErrors, group_tool_errors
+from lionstudio.domain.tool_errors import KINDS_SHOWN, ToolErrors, failures_shown, first_failure, group_tool_errors
 from lionstudio.domain.usage import NO_USAGE, Usage
 from lionstudio.services import health, sessions
 from lionstudio.services.context import Context
@@ -47,7 +47,7 @@ class SessionDetail(NamedTuple):
     branches: tuple[tuple[Branch, Activity | None], ...]  # each with what it waits for, while the run runs
     tool_errors: tuple[ToolErrors, ...]
     files: tuple[FileTouched, ...]
-    places: dict[str, MessagePlace]  # of the messages that errors, files and reasons name, by id
+    places: dict[str, MessagePlace]  # of the messages that the errors and files shown and the reasons name, by id
     evidence: Evidence  # that its health was judged by
     usage: dict[str, Usage]
     processes: tuple[tuple[ProcessRecord, ProcessLook], ...]
@@ -101,7 +101,7 @@ def get_detail(ctx: Context, session_id: str) -> SessionDetail:
     verdict = classify_health(session, evidence, now=ctx.now())
     here = machine.here()
     with ctx.db.read() as tx:
-        tool_messages = progressions.list_tool_messages(tx, session_id)
+        tool_messages = progressions.list_calls_and_failures(tx, session_id)
         tool_errors = tuple(group_tool_errors(tool_messages))
         files = tuple(list_files_touched(tool_messages))
         state = derive_session_state(session, verdict)
@@ -141,11 +141,14 @@ def get_detail(ctx: Context, session_id: str) -> SessionDetail:
 
 
 def _named_messages(
-    tool_errors: Iterable[ToolErrors], files: Iterable[FileTouched], state: NormalizedState
+    tool_errors: Sequence[ToolErrors], files: Sequence[FileTouched], state: NormalizedState
 ) -> Iterable[str]:
-    for errors in tool_errors:
-        yield from (failure.message_id for failure in errors.failures)
-    yield from (file.last_message_id for file in files)
+    limit, first = failures_shown(len(tool_errors)), first_failure(tool_errors)
+    if first is not None:
+        yield first.message_id
+    for errors in tool_errors[:KINDS_SHOWN]:
+        yield from (failure.message_id for failure in errors.latest(limit))
+    yield from (file.last_message_id for file in files[:FILES_SHOWN])
     for reason in state.reasons:
         yield from (ref.ref for ref in reason.evidence if ref.kind is EvidenceKind.MESSAGE)
 

@@ -165,13 +165,15 @@ READ_SESSION = """
      WHERE session.id = :session_id AND entry.position > :after AND entry.position <= :after + :limit
      ORDER BY entry.position
 """
-READ_TOOL_MESSAGES = f"""
-    SELECT {MESSAGE_COLUMNS}, entry.position
+# A result that says nothing of an error is not read: most are such, and many are long.
+READ_CALLS_AND_FAILURES = """
+    SELECT message.id, message.created_at, message.role, message.content, type.lion_class
       FROM sessions AS session
       JOIN progression_entries AS entry ON entry.progression_id = session.progression_id
       JOIN messages AS message ON message.id = entry.message_id
       JOIN message_types AS type ON type.type_id = message.lion_class
      WHERE session.id = :session_id AND (message.role IN ('action', 'tool') OR message.lion_class = 5)
+       AND (message.lion_class <> 5 OR CAST(message.content AS text) LIKE '%"error"%')
      ORDER BY entry.position
 """
 # A fork's own messages follow the first `forked_at_ord` of its parent's history, which may itself be a fork: walk up
@@ -242,10 +244,10 @@ def list_beginnings(tx: Tx, session_ids: Iterable[str], *, limit: int, letters: 
     return found
 
 
-def list_tool_messages(tx: Tx, session_id: str) -> list[Message]:
-    """What tools were asked and what they answered, in order."""
-    rows = tx.all(READ_TOOL_MESSAGES, session_id=session_id)
-    return [to_message(tx, row, row[10]) for row in rows]
+def list_calls_and_failures(tx: Tx, session_id: str) -> list[Message]:
+    """What tools were asked, and what they answered where that may be a failure, in order and without metadata."""
+    rows = tx.all(READ_CALLS_AND_FAILURES, session_id=session_id)
+    return [Message(id, at, role, json_out(content), lion_class) for id, at, role, content, lion_class in rows]
 
 
 def list_in_branch(tx: Tx, branch_id: str, *, after: int, limit: int) -> list[Message]:

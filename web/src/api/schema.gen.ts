@@ -2701,6 +2701,8 @@ export interface components {
             files: components["schemas"]["FileOut"][];
             /** Files Left Out */
             files_left_out: number;
+            /** @description of any kind */
+            first_tool_error: components["schemas"]["ToolFailure"] | null;
             /** Id */
             id: string;
             /** Last Message At */
@@ -2738,7 +2740,17 @@ export interface components {
              * @description how many it wrote to its teams; see /team-messages
              */
             team_messages: number;
-            /** Tool Errors */
+            /**
+             * Tool Error Count
+             * @description how often tools failed, of all kinds
+             */
+            tool_error_count: number;
+            /** Tool Error Kinds Left Out */
+            tool_error_kinds_left_out: number;
+            /**
+             * Tool Errors
+             * @description the fifty most frequent kinds
+             */
             tool_errors: components["schemas"]["ToolErrorsOut"][];
             /** Updated At */
             updated_at: number;
@@ -3380,7 +3392,7 @@ export interface components {
         ToolErrorsOut: {
             /**
              * By Branch
-             * @description how often, by the id of the branch
+             * @description how many of the latest, by the id of the branch
              */
             by_branch: {
                 [key: string]: number;
@@ -3393,7 +3405,7 @@ export interface components {
             last_message_id: string;
             /**
              * Latest
-             * @description the last hundred, newest first
+             * @description the last hundred, newest first; twenty where there are many kinds
              */
             latest: components["schemas"]["ToolFailure"][];
             /**

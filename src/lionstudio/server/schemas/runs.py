@@ -9,19 +9,16 @@ from pydantic import BaseModel, Field
 from lionstudio.domain.activity import Activity, ActivityKind
 from lionstudio.domain.audit import StatusTransition
 from lionstudio.domain.conversation import Branch, MessagePlace
-from lionstudio.domain.files_touched import FileTouched, HowTouched
+from lionstudio.domain.files_touched import FILES_SHOWN, FileTouched, HowTouched
 from lionstudio.domain.health import HEALTH_ACTIONS, Health, OperatorAction
 from lionstudio.domain.session import InvocationKind, Session, SessionStatus, SourceKind
-from lionstudio.domain.tool_errors import ToolErrors
+from lionstudio.domain.tool_errors import KINDS_SHOWN, Failure, ToolErrors, failures_shown, first_failure
 from lionstudio.domain.usage import Usage
 from lionstudio.server.schemas.evidence import EvidenceOut, ProcessOut
 from lionstudio.server.schemas.states import StateOut
 from lionstudio.services.branches import history_length
 from lionstudio.services.run_values import row_values
 from lionstudio.services.runs import Lane, SessionDetail, SessionSummary
-
-FILES_SHOWN = 500
-FAILURES_SHOWN = 100  # of one kind
 
 
 class UsageOut(BaseModel):
@@ -137,6 +134,12 @@ class ToolFailure(BaseModel):
     at: float
     place: MessagePlaceOut | None
 
+    @classmethod
+    def of(cls, failure: Failure, places: Mapping[str, MessagePlace]) -> Self:
+        place = places.get(failure.message_id)
+        told = None if place is None else MessagePlaceOut(**place._asdict())
+        return cls(message_id=failure.message_id, at=failure.at, place=told)
+
 
 class ToolErrorsOut(BaseModel):
     """Times that one tool failed in the same way; ids and numbers make no difference."""
@@ -147,12 +150,12 @@ class ToolErrorsOut(BaseModel):
     first_at: float
     last_at: float
     last_message_id: str
-    by_branch: dict[str, int] = Field(description="how often, by the id of the branch")
-    latest: list[ToolFailure] = Field(description="the last hundred, newest first")
+    by_branch: dict[str, int] = Field(description="how many of the latest, by the id of the branch")
+    latest: list[ToolFailure] = Field(description="the last hundred, newest first; twenty where there are many kinds")
 
     @classmethod
-    def of(cls, errors: ToolErrors, places: Mapping[str, MessagePlace]) -> Self:
-        found = [places[failure.message_id] for failure in errors.failures if failure.message_id in places]
+    def of(cls, errors: ToolErrors, places: Mapping[str, MessagePlace], limit: int) -> Self:
+        latest = [ToolFailure.of(failure, places) for failure in errors.latest(limit)]
         return cls(
             tool=errors.tool,
             sentence=errors.sentence,
@@ -160,17 +163,9 @@ class ToolErrorsOut(BaseModel):
             first_at=errors.first_at,
             last_at=errors.last_at,
             last_message_id=errors.last_message_id,
-            by_branch=Counter(place.branch_id for place in found),
-            latest=[
-                ToolFailure(message_id=failure.message_id, at=failure.at, place=_place(places, failure.message_id))
-                for failure in errors.failures[: -FAILURES_SHOWN - 1 : -1]
-            ],
+            by_branch=Counter(failure.place.branch_id for failure in latest if failure.place is not None),
+            latest=latest,
         )
-
-
-def _place(places: Mapping[str, MessagePlace], message_id: str) -> MessagePlaceOut | None:
-    place = places.get(message_id)
-    return None if place is None else MessagePlaceOut(**place._asdict())
 
 
 class SpanOut(BaseModel):
@@ -278,7 +273,10 @@ class SessionFull(SessionRow):
     evidence: EvidenceOut
     processes: list[ProcessOut]
     branches: list[BranchOut]
-    tool_errors: list[ToolErrorsOut]
+    tool_errors: list[ToolErrorsOut] = Field(description="the fifty most frequent kinds")
+    tool_error_kinds_left_out: int
+    first_tool_error: ToolFailure | None = Field(description="of any kind")
+    tool_error_count: int = Field(description="how often tools failed, of all kinds")
     files: list[FileOut]
     files_left_out: int
     places: dict[str, MessagePlaceOut] = Field(description="where messages stand that files and reasons name, by id")
@@ -292,8 +290,11 @@ class SessionFull(SessionRow):
     def full(cls, detail: SessionDetail) -> Self:
         summary = detail.summary
         session = summary.session
+        tool_errors = detail.tool_errors
+        failed = sum(errors.times for errors in tool_errors)
+        latest, first = failures_shown(len(tool_errors)), first_failure(tool_errors)
         return cls(
-            **row_values(summary, tool_errors=sum(errors.times for errors in detail.tool_errors)),
+            **row_values(summary, tool_errors=failed),
             user=session.user,
             exit_code=session.exit_code,
             ended_by=session.end_actor,
@@ -305,7 +306,10 @@ class SessionFull(SessionRow):
             evidence=EvidenceOut.of(detail.evidence),
             processes=[ProcessOut.of(record, look) for record, look in detail.processes],
             branches=[BranchOut.of(branch, activity) for branch, activity in detail.branches],
-            tool_errors=[ToolErrorsOut.of(errors, detail.places) for errors in detail.tool_errors],
+            tool_errors=[ToolErrorsOut.of(errors, detail.places, latest) for errors in tool_errors[:KINDS_SHOWN]],
+            first_tool_error=None if first is None else ToolFailure.of(first, detail.places),
+            tool_error_kinds_left_out=max(0, len(tool_errors) - KINDS_SHOWN),
+            tool_error_count=failed,
             files=[FileOut.of(file) for file in detail.files[:FILES_SHOWN]],
             files_left_out=max(0, len(detail.files) - FILES_SHOWN),
             places=_named_places(detail),

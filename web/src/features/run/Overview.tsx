@@ -9,7 +9,7 @@ import { Panel } from '@/ui/Panel'
 import { EvidenceFacts } from '@/vocabulary/EvidenceCard'
 import { Details } from './Details'
 import { Timeline } from './Timeline'
-import { errorCount, modelName, modelsOf, tokenParts, tokensOf } from './words'
+import { errorKinds, modelName, modelsOf, tokenParts, tokensOf } from './words'
 
 /** What one wants to know first, and why it is so. */
 export function Overview({ run }: { run: RunInFull }) {
@@ -108,12 +108,12 @@ function ProcessFact({ run }: { run: RunInFull }) {
 
 function ErrorsFact({ run }: { run: RunInFull }) {
   const now = useNow(run.last_message_at)
-  const count = errorCount(run)
+  const count = run.tool_error_count
   const last = Math.max(...run.tool_errors.map((errors) => errors.last_at))
   const says =
     count === 0
       ? 'no tool failed'
-      : `${countOf(run.tool_errors.length, 'kind')} · last ${formatDuration(now - last)} ago`
+      : `${countOf(errorKinds(run), 'kind')} · last ${formatDuration(now - last)} ago`
   return (
     <Fact term="Tool errors" says={says}>
       <span className={count === 0 ? '' : 't-danger text-tone-fg'}>{formatCount(count)}</span>

@@ -11,7 +11,6 @@ import { EvidencePopover } from '@/vocabulary/EvidencePopover'
 import { KIND_WORDS } from '@/vocabulary/looks'
 import { RunActions } from './RunActions'
 import { SECTIONS, type SectionId } from './sections'
-import { errorCount } from './words'
 
 type Props = {
   run: RunInFull
@@ -31,7 +30,7 @@ export function RunHeader({ run, inView, teamMessages, steps, onJump, ...rest }:
   // What a dead process did last is in its transcript; it does it no more.
   const isGone = run.effective_health === 'stale' || run.effective_health === 'orphaned'
   const counts: Partial<Record<SectionId, number | null>> = {
-    'tool-errors': errorCount(run),
+    'tool-errors': run.tool_error_count,
     branches: run.branch_count,
     files: run.files.length + run.files_left_out,
     'team-messages': teamMessages,

@@ -13,7 +13,7 @@ import { Skeleton } from '@/ui/states'
 import { MessageLink } from '@/vocabulary/MessageLink'
 import { Trouble } from '@/vocabulary/Trouble'
 import { placeOf, type Range, rangeOf } from './lanes'
-import { branchNamed, errorCount, errorPlaces, failureText } from './words'
+import { branchNamed, errorKinds, errorPlaces, failureText } from './words'
 
 const KINDS_AT_FIRST = 8
 const LINES = 14 // of what the tool said; the last ones, because that is where tools say what went wrong
@@ -25,7 +25,8 @@ export function ToolErrors({ run }: { run: RunInFull }) {
   const [isWhole, setWhole] = useState(false)
   const [openAtFirst] = useState(() => run.tool_errors[0]) // what comes later opens only when asked, and moves nothing
   const range = rangeOf(run, useNow(run.started_at))
-  const count = errorCount(run)
+  const count = run.tool_error_count
+  const rarer = run.tool_error_kinds_left_out
   const kinds = isWhole ? run.tool_errors : run.tool_errors.slice(0, KINDS_AT_FIRST)
   const left = run.tool_errors.length - kinds.length
   return (
@@ -37,7 +38,7 @@ export function ToolErrors({ run }: { run: RunInFull }) {
       beside={
         count === 0 ? null : (
           <span className="cut text-12 text-text-3">
-            {countOf(run.tool_errors.length, 'kind')}, grouped by tool and message
+            {countOf(errorKinds(run), 'kind')}, grouped by tool and message
           </span>
         )
       }
@@ -62,6 +63,11 @@ export function ToolErrors({ run }: { run: RunInFull }) {
         >
           Show {countOf(left, 'more kind')}
         </button>
+      ) : rarer > 0 ? (
+        <p className="border-t border-line px-4 py-2 text-12 text-text-3">
+          {countOf(rarer, 'rarer kind')} {rarer === 1 ? 'is' : 'are'} not listed. The transcript shows every
+          error.
+        </p>
       ) : null}
     </Panel>
   )

@@ -76,18 +76,28 @@ export function marksOf(branch: Branch, spans: readonly Span[], run: RunInFull, 
         ? `${openWord(activity.kind, activity.tool)} for ${formatDuration(range.to - activity.since)}`
         : `${activity.tool ?? BUSY_WORDS[activity.kind]} never answered`,
     })
-  for (const errors of run.tool_errors)
-    for (const failure of errors.latest)
-      if (failure.place?.branch_id === branch.id)
-        marks.push({
-          kind: 'error',
-          from: failure.at,
-          to: failure.at,
-          position: failure.place.position,
-          isOpen: false,
-          says: `${errors.tool ?? 'tool'} failed: ${errors.sentence}`,
-        })
+  marks.push(...(failuresIn(run).get(branch.id) ?? []))
   return marks.sort((one, other) => one.from - other.from)
+}
+
+const failuresOf = new WeakMap<RunInFull['tool_errors'], Map<string, Mark[]>>()
+
+/** The errors by their branch: sorted once for all lanes, which are drawn again each second. */
+function failuresIn(run: RunInFull): Map<string, Mark[]> {
+  const known = failuresOf.get(run.tool_errors)
+  if (known !== undefined) return known
+  const found = new Map<string, Mark[]>()
+  for (const errors of run.tool_errors)
+    for (const { at, place } of errors.latest) {
+      if (place === null) continue
+      const says = `${errors.tool ?? 'tool'} failed: ${errors.sentence}`
+      const mark: Mark = { kind: 'error', from: at, to: at, position: place.position, isOpen: false, says }
+      const others = found.get(place.branch_id)
+      if (others === undefined) found.set(place.branch_id, [mark])
+      else others.push(mark)
+    }
+  failuresOf.set(run.tool_errors, found)
+  return found
 }
 
 const openWord = (kind: Span['kind'], tool: string | null): string =>

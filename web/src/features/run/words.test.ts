@@ -1,14 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Branch, RunInFull, ToolErrors } from '@/api/runs'
-import {
-  errorPlaces,
-  failureText,
-  firstError,
-  fittingAction,
-  modelsOf,
-  splitPath,
-  whyNotEnded,
-} from './words'
+import { errorPlaces, failureText, fittingAction, modelsOf, splitPath, whyNotEnded } from './words'
 
 const branch = (id: string, model: string | null = null): Branch => ({
   id,
@@ -44,22 +36,24 @@ const run = (more: object): RunInFull =>
     evidence: { process: 'alive' },
     branches: [branch('main', 'a/one'), branch('retry', 'b/two')],
     tool_errors: [],
+    first_tool_error: null,
     usage_by_model: {},
     ...more,
   }) as unknown as RunInFull
 
 test('the one action that fits follows the state', () => {
-  const failed = [errors(20, 7, { main: 1 }), errors(10, 4, { main: 1 })]
+  const place = { branch_id: 'main', position: 4 }
+  const first_tool_error = { message_id: 'e', at: 10, place }
   expect(fittingAction(run({ actions: ['inspect', 'transition'] }))).toEqual({ action: 'transition' })
   expect(fittingAction(run({}))).toEqual({ action: 'copy' })
-  expect(fittingAction(run({ status: 'completed', tool_errors: failed }))).toEqual({ action: 'export' })
+  expect(fittingAction(run({ status: 'completed', first_tool_error }))).toEqual({ action: 'export' })
   expect(fittingAction(run({ status: 'completed', actions: ['inspect', 'cleanup', 'prune'] }))).toEqual({
     action: 'clean up',
   })
   expect(fittingAction(run({ status: 'failed' }))).toEqual({ action: 'export' })
-  expect(fittingAction(run({ status: 'failed', tool_errors: failed }))).toEqual({
+  expect(fittingAction(run({ status: 'failed', first_tool_error }))).toEqual({
     action: 'first error',
-    place: { branch_id: 'main', position: 4 },
+    place,
   })
   const late = { reasons: [{ code: 'run.health.wrote_after_end', sentence: '', evidence: [] }] }
   expect(fittingAction(run({ status: 'cancelled', state: late }))).toEqual({
@@ -72,14 +66,10 @@ test('a run that works says why it cannot be ended, one that is dead does not', 
   expect(whyNotEnded(run({}))?.says).toMatch(/^Its process is alive/)
   expect(whyNotEnded(run({ evidence: { process: 'unknown' } }))?.says).toMatch(/may still work/)
   expect(whyNotEnded(run({}))?.command).toBe('li runs kill run-1')
+  expect(whyNotEnded(run({ id: "a b; rm 'x'" }))?.command).toBe("li runs kill 'a b; rm '\\''x'\\'''")
   expect(whyNotEnded(run({ actions: ['transition'] }))).toBeNull()
   expect(whyNotEnded(run({ effective_health: 'unresponsive' }))).toBeNull()
   expect(whyNotEnded(run({ status: 'completed' }))).toBeNull()
-})
-
-test('the first error is the oldest of any kind', () => {
-  expect(firstError(run({ tool_errors: [errors(20, 7, {}), errors(10, 4, {})] }))?.position).toBe(4)
-  expect(firstError(run({}))).toBeNull()
 })
 
 test('branches with errors are named, the worst first', () => {
@@ -87,6 +77,7 @@ test('branches with errors are named, the worst first', () => {
   expect(errorPlaces(found, errors(0, 1, { retry: 2, main: 5 }))).toBe('main 5 · retry 2')
   const many = Object.fromEntries(['a', 'b', 'c', 'd', 'e', 'f'].map((id) => [id, 1]))
   expect(errorPlaces(found, errors(0, 1, many))).toMatch(/ · and 2 more branches$/)
+  expect(errorPlaces(found, { ...errors(0, 1, { main: 1 }), times: 7 })).toBe('of the last 1 main 1')
 })
 
 test('models are those the branches began with, then those that answered', () => {
@@ -101,6 +92,10 @@ test('a path is cut in its folder', () => {
   expect(splitPath('src/ledger/chunks.py')).toEqual({ folder: 'src/ledger/', name: 'chunks.py' })
   expect(splitPath('README')).toEqual({ folder: '', name: 'README' })
   expect(splitPath('/tmp/folder/')).toEqual({ folder: '/tmp/', name: 'folder/' })
+  expect(splitPath('/')).toEqual({ folder: '', name: '/' })
+  const began = performance.now()
+  splitPath(`${'/'.repeat(200_000)}x`)
+  expect(performance.now() - began).toBeLessThan(2_000) // and not a minute
   expect(splitPath('a/\u202efdp.exe').name).toBe('⟨RLO⟩fdp.exe')
 })
 

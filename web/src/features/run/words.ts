@@ -4,6 +4,7 @@ import type { Schema } from '@/api/client'
 import type { Branch, MessagePlace, RunInFull, ToolErrors } from '@/api/runs'
 import { countOf, formatTokens } from '@/lib/numbers'
 import { plainLine } from '@/lib/plain'
+import { quoted } from '@/lib/quoted'
 import { nameOf } from '@/vocabulary/branches'
 import { lastMessage } from '@/vocabulary/evidence'
 
@@ -39,24 +40,16 @@ export function modelsOf(run: RunInFull): string[] {
   return [...new Set([...begun, ...used])]
 }
 
-export const errorCount = (run: RunInFull): number =>
-  run.tool_errors.reduce((sum, errors) => sum + errors.times, 0)
+/** How many kinds of tool errors there are; only the most frequent ones are told. */
+export const errorKinds = (run: RunInFull): number => run.tool_errors.length + run.tool_error_kinds_left_out
 
-/** Where a kind of error happened: main 5 · retry 2. */
+/** Where a kind of error happened: main 5 · retry 2. Of many times the latest are told. */
 export function errorPlaces(run: RunInFull, errors: ToolErrors): string {
   const places = Object.entries(errors.by_branch).sort((one, other) => other[1] - one[1])
   const shown = places.slice(0, 4).map(([id, times]) => `${branchNamed(run, id)} ${times}`)
   const left = places.length - shown.length
-  return [...shown, ...(left > 0 ? [`and ${countOf(left, 'more branch', 'more branches')}`] : [])].join(' · ')
-}
-
-/** The first error of a run that can be gone to. */
-export function firstError(run: RunInFull): MessagePlace | null {
-  const oldest = run.tool_errors
-    .map((errors) => errors.latest.at(-1))
-    .filter((failure) => failure?.place != null)
-    .toSorted((one, other) => (one?.at ?? 0) - (other?.at ?? 0))[0]
-  return oldest?.place ?? null
+  const told = errors.times > errors.latest.length ? `of the last ${errors.latest.length} ` : ''
+  return `${told}${[...shown, ...(left > 0 ? [`and ${countOf(left, 'more branch', 'more branches')}`] : [])].join(' · ')}`
 }
 
 export type Fitting =
@@ -71,15 +64,15 @@ export function fittingAction(run: RunInFull): Fitting {
   const late = run.state.reasons.some((reason) => reason.code === 'run.health.wrote_after_end')
   const last = late ? lastMessage(run) : null
   if (last !== null) return { action: 'show them', place: last.place }
-  const failed = run.status === 'failed' || run.status === 'timed_out' ? firstError(run) : null
-  if (failed !== null) return { action: 'first error', place: failed }
+  const failed = run.status === 'failed' || run.status === 'timed_out' ? run.first_tool_error?.place : null
+  if (failed) return { action: 'first error', place: failed }
   return { action: 'export' }
 }
 
 /** Why a run cannot be ended by hand, and what can be done instead; null if it can. */
 export function whyNotEnded(run: RunInFull): { says: string; command: string } | null {
   if (run.status !== 'running' || run.actions.includes('transition')) return null
-  const command = `li runs kill ${run.id}`
+  const command = `li runs kill ${quoted(run.id)}`
   if (run.effective_health === 'unresponsive') return null // with force and a note; the dialog asks for both
   const alive = run.evidence.process === 'alive'
   const says = alive
@@ -91,7 +84,9 @@ export function whyNotEnded(run: RunInFull): { says: string; command: string } |
 /** A folder and a file name; only the folder may be cut. */
 export function splitPath(path: string): { folder: string; name: string } {
   const plain = plainLine(path)
-  const end = plain.replace(/\/+$/, '').lastIndexOf('/') + 1
+  let last = plain.length - 1
+  while (plain[last] === '/') last -= 1
+  const end = last < 0 ? 0 : plain.lastIndexOf('/', last) + 1
   return { folder: plain.slice(0, end), name: plain.slice(end) }
 }
 

@@ -1,5 +1,3 @@
-/** A word as a shell takes it literally, whatever is in it. */
-const quoted = (word: string): string =>
-  /^[\w.][\w.-]*$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
+import { quoted } from '@/lib/quoted'
 
 export const sendCommand = (team: string): string => `li team send ${quoted(team)} "…"`

@@ -1,9 +1,8 @@
 import { memo } from 'react'
 import type { Message } from '@/api/messages'
-import { timeOfStudio } from '@/lib/clock'
 import { formatTokens } from '@/lib/numbers'
 import { plainLine, plainText } from '@/lib/plain'
-import { formatClock, formatDuration, formatExact } from '@/lib/time'
+import { formatClock, formatDuration } from '@/lib/time'
 import { CopyButton } from '@/ui/CopyButton'
 import { Icon, type IconName } from '@/ui/Icon'
 import { Moment } from '@/ui/Moment'
@@ -105,7 +104,7 @@ function Speech({ message, speaker, branchName, pause }: Props) {
             <CopyButton text={() => copyText(message)} label="Copy message" />
           </span>
           <Moment at={message.created_at} className="text-12 text-text-3">
-            {formatExact(message.created_at, timeOfStudio())}
+            {formatClock(message.created_at)}
           </Moment>
         </span>
       </header>

@@ -39,7 +39,7 @@ export function useFinding(run: RunInFull, branchId: string | null, length: numb
   const [words, setWords] = useState('')
   const search = useSettled(words.trim())
   const calm = useDeferredValue(length)
-  const failures = run.tool_errors.reduce((sum, group) => sum + group.times, 0)
+  const failures = run.tool_error_count
   const errors = useQuery({
     ...positionsQuery(run.id, branchId, { share: 'errors', search: null }, failures),
     enabled: failures > 0,
