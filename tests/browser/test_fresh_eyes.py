@@ -3,6 +3,7 @@ windows."""
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -141,3 +142,53 @@ def test_a_run_opens_wherever_its_row_is_pressed(page: Page, world: World) -> No
     line.get_by_role("checkbox").click()
     line.get_by_role("cell").last.click()
     expect(page).to_have_url(re.compile(f"/runs/{world.runs['Comment on the change']}$"))
+
+
+class TestLinksThatMiss:
+    def test_a_message_that_is_not_there_is_told(self, page: Page, world: World) -> None:
+        page.goto(f"/runs/{world.runs['Took its days']}#m99999")
+        said = page.get_by_text("The link names message #99,999, which is not there: the last one is #4.")
+        expect(said).to_be_in_viewport()
+
+    def test_a_branch_that_is_not_there_is_told(self, page: Page, world: World) -> None:
+        page.goto(f"/runs/{world.runs['Took its days']}?branch=nope#m3")
+        expect(page.get_by_text("The link names a branch that this run does not have.")).to_be_in_viewport()
+
+    def test_a_link_that_leads_somewhere_says_nothing(self, page: Page, world: World) -> None:
+        page.goto(f"/runs/{world.runs['Took its days']}#m3")
+        expect(page.get_by_text("The same day.")).to_be_visible()
+        expect(page.get_by_text("The link names")).to_have_count(0)
+
+
+def test_the_palette_knows_what_the_console_does(page: Page) -> None:
+    page.goto("/")
+    expect(page.get_by_role("status", name="Connection: Live")).to_be_visible()
+    page.keyboard.press("Control+k")
+    page.get_by_role("combobox", name="Search or jump to").fill("vacuum")
+    page.get_by_role("option", name=re.compile("Vacuum DB")).click()
+    expect(page).to_have_url(re.compile("/admin$"))
+
+
+def test_the_focus_stays_in_the_header_after_a_transition(own_page: Page, own_world: World) -> None:
+    visit(own_page, own_world, "Rewrite the importer")
+    own_page.get_by_role("button", name="Transition…").click()
+    own_page.get_by_role("dialog").get_by_role("button", name="Transition to failed").click()
+    expect(own_page.get_by_role("button", name="Transition…")).to_have_count(0)
+    expect(own_page.get_by_role("group", name="Actions").locator(":focus")).to_have_count(1)
+
+
+class TestSmall:
+    @pytest.fixture
+    def look(self) -> dict[str, Any]:
+        return {"viewport": {"width": 360, "height": 740}}
+
+    @pytest.mark.parametrize("path", ["/", "/runs", "/shows", "/teams", "/admin", "/admin/events", "/attention"])
+    def test_no_page_scrolls_sideways(self, page: Page, path: str) -> None:
+        page.goto(path)
+        expect(page.get_by_role("main")).to_be_visible()
+        expect(page.get_by_role("status", name="Loading")).to_have_count(0)
+        expect_no_sideways_scroll(page)
+
+    def test_no_run_scrolls_sideways(self, page: Page, world: World) -> None:
+        visit(page, world, "Refactor the parser")
+        expect_no_sideways_scroll(page)

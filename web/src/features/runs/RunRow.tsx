@@ -1,5 +1,5 @@
 import type { ReactTable, Row } from '@tanstack/react-table'
-import { memo, useEffect, useRef } from 'react'
+import { type MouseEvent, memo, useEffect, useRef } from 'react'
 import type { features, RunRowView } from './columns'
 
 export const ROW = 44 // px
@@ -27,7 +27,7 @@ export const RunRow = memo(function RunRow({ table, row, index, top, isCursor, m
   const back = isSelected ? 'bg-selected' : 'hover:bg-hover'
   const bar = isCursor ? 'shadow-[inset_2px_0_0_var(--accent)]!' : 'focus-visible:shadow-none!'
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: J, K and the arrows move the cursor
+    // biome-ignore lint/a11y/useKeyWithClickEvents: J, K and the arrows move the cursor, Enter opens the run
     <div
       ref={element}
       role="row"
@@ -36,9 +36,12 @@ export const RunRow = memo(function RunRow({ table, row, index, top, isCursor, m
       data-run={run.id}
       data-cursor={isCursor || undefined}
       data-left={hasLeft || undefined}
-      className={`absolute inset-x-0 grid grid-cols-(--columns) items-center gap-x-3 wide:gap-x-4 rounded-none! border-b border-line px-3 wide:px-4 outline-none ${back} ${bar} ${hasLeft ? 'text-text-3 grayscale' : ''}`}
+      className={`absolute inset-x-0 grid cursor-pointer grid-cols-(--columns) items-center gap-x-3 wide:gap-x-4 rounded-none! border-b border-line px-3 wide:px-4 outline-none ${back} ${bar} ${hasLeft ? 'text-text-3 grayscale' : ''}`}
       style={{ height: ROW, transform: `translateY(${top}px)` }}
-      onClick={onPoint}
+      onClick={(event) => {
+        onPoint()
+        if (meansRow(event)) follow(event)
+      }}
     >
       {row.getVisibleCells().map((cell) => (
         <div
@@ -52,6 +55,21 @@ export const RunRow = memo(function RunRow({ table, row, index, top, isCursor, m
     </div>
   )
 }, isSame)
+
+/** Not what is pressed in it, nor what opened above it, nor the end of marking a text. */
+function meansRow({ target, currentTarget, shiftKey }: MouseEvent): boolean {
+  if (!(target instanceof Element) || !currentTarget.contains(target) || shiftKey) return false
+  return (
+    target.closest('a, button, input, label, [role=checkbox]') === null &&
+    getSelection()?.isCollapsed !== false
+  )
+}
+
+/** As if its name had been pressed, with the same keys, so that a window of its own opens as usual. */
+function follow({ currentTarget, ctrlKey, metaKey }: MouseEvent): void {
+  const pressed = new window.MouseEvent('click', { bubbles: true, cancelable: true, ctrlKey, metaKey })
+  currentTarget.querySelector('a')?.dispatchEvent(pressed)
+}
 
 // The table makes its rows anew for each window of them; what they show decides.
 function isSame(before: Props, after: Props): boolean {
