@@ -46,7 +46,7 @@ export const columns = column.columns([
     id: 'name',
     header: 'Run',
     enableHiding: false,
-    meta: { width: 'minmax(140px,1fr)', narrow: 'minmax(120px,1fr)' },
+    meta: { width: 'minmax(140px,1fr)', narrow: 'minmax(90px,1fr)' },
     cell: ({ row: { original } }) => <NameCell run={original.run} hasLeft={original.hasLeft} />,
   }),
   column.display({
@@ -62,7 +62,7 @@ export const columns = column.columns([
     id: 'state',
     header: 'State',
     enableHiding: false,
-    meta: { width: '264px', narrow: 'minmax(120px,252px)' },
+    meta: { width: '264px', narrow: 'minmax(90px,252px)' },
     cell: ({ row: { original } }) => <StateCell view={original} />,
   }),
   column.display({

@@ -1,4 +1,4 @@
-import { useState, useSyncExternalStore } from 'react'
+import { useCallback, useState, useSyncExternalStore } from 'react'
 
 export const OPTIONAL_COLUMNS = {
   kind: 'Kind',
@@ -21,25 +21,35 @@ const DEFAULTS: Columns = {
   updated: true,
 }
 const WIDE = '(min-width: 1001px)'
+const SMALL = '(max-width: 599px)'
 // What a narrow window has no room for, whatever was chosen for a wide one.
 const ONLY_WIDE: readonly OptionalColumn[] = ['kind', 'size', 'tokens', 'cost']
+const NEVER_SMALL: readonly OptionalColumn[] = [...ONLY_WIDE, 'activity', 'updated']
 
 /** Which columns are shown, as this browser remembers it, and which of them have room. */
 export function useColumns() {
   const [chosen, setChosen] = useState(() => readColumns(localStorage.getItem(PLACE)))
-  const isWide = useSyncExternalStore(watchWidth, () => matchMedia(WIDE).matches)
+  const isWide = useMedia(WIDE)
+  const isSmall = useMedia(SMALL)
   const change = (column: OptionalColumn, isShown: boolean): void => {
     const next = { ...chosen, [column]: isShown }
     localStorage.setItem(PLACE, JSON.stringify(next))
     setChosen(next)
   }
-  return { chosen, shown: isWide ? chosen : withoutWide(chosen), change, isWide }
+  const shown = isWide ? chosen : without(isSmall ? NEVER_SMALL : ONLY_WIDE, chosen)
+  return { chosen, shown, change, isWide }
 }
 
-function watchWidth(tell: () => void): () => void {
-  const media = matchMedia(WIDE)
-  media.addEventListener('change', tell)
-  return () => media.removeEventListener('change', tell)
+function useMedia(query: string): boolean {
+  const watch = useCallback(
+    (tell: () => void) => {
+      const media = matchMedia(query)
+      media.addEventListener('change', tell)
+      return () => media.removeEventListener('change', tell)
+    },
+    [query],
+  )
+  return useSyncExternalStore(watch, () => matchMedia(query).matches)
 }
 
 /** What was kept, as far as it can still be read. */
@@ -58,6 +68,8 @@ export function readColumns(kept: string | null): Columns {
   return columns
 }
 
-export function withoutWide(columns: Columns): Columns {
-  return { ...columns, ...Object.fromEntries(ONLY_WIDE.map((name) => [name, false])) }
+export const withoutWide = (columns: Columns): Columns => without(ONLY_WIDE, columns)
+
+function without(names: readonly OptionalColumn[], columns: Columns): Columns {
+  return { ...columns, ...Object.fromEntries(names.map((name) => [name, false])) }
 }

@@ -22,11 +22,11 @@ export function TopBar({ crumbs, onSearch, onHelp }: Props) {
         type="button"
         onClick={onSearch}
         aria-keyshortcuts="Control+K"
-        className="flex h-7 w-[200px] flex-none items-center gap-2 rounded-control border border-line-strong bg-surface pr-1.5 pl-[9px] text-left text-text-3 hover:border-line-control wide:w-[280px]"
+        className="flex h-7 w-[200px] flex-none items-center gap-2 rounded-control border border-line-strong bg-surface pr-1.5 pl-[9px] text-left text-text-3 hover:border-line-control max-[599px]:w-auto max-[599px]:px-[6px] wide:w-[280px]"
       >
         <Icon name="search" size={14} />
-        <span className="cut">Search or jump to…</span>
-        <span aria-hidden="true" className="ml-auto flex gap-[3px]">
+        <span className="cut max-[599px]:sr-only">Search or jump to…</span>
+        <span aria-hidden="true" className="ml-auto flex gap-[3px] max-[599px]:hidden">
           <Keycap>Ctrl</Keycap>
           <Keycap>K</Keycap>
         </span>
