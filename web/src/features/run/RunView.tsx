@@ -5,6 +5,7 @@ import {
   type ReactNode,
   type RefObject,
   Suspense,
+  useEffect,
   useLayoutEffect,
   useMemo,
   useRef,
@@ -29,6 +30,7 @@ const TransitionDialog = lazy(async () => ({
 }))
 
 const TOP_BAR = 48
+const AFTER_DIALOG = 50 // ms: a dialog gives the focus back when it is closed, if there is anybody to give it to
 const AIR = 12 // px between the header and a section that was jumped to
 
 type Props = {
@@ -49,6 +51,7 @@ export function RunView({ run, transcript }: Props) {
   const inView = useSectionInView(below, jumped)
   const [isEvidenceOpen, setEvidenceOpen] = useState(false)
   const [ending, setEnding] = useState<readonly string[] | null>(null)
+  useFocusAfter(header, ending !== null, run.status)
   const history = useQuery(historyQuery(run.id))
   const team = useQuery(teamMessagesOfRunQuery(run.id))
   const teamMessages = Math.max(run.team_messages, team.data?.items.length ?? 0)
@@ -105,6 +108,25 @@ export function RunView({ run, transcript }: Props) {
       )}
     </TransitionPlace>
   )
+}
+
+/** What was pressed to end the run is gone once it has ended; its neighbour takes the focus, not nobody. */
+function useFocusAfter(
+  header: RefObject<HTMLElement | null>,
+  isAsking: boolean,
+  status: string | null,
+): void {
+  const wasAsked = useRef(false)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the status may change before the dialog closes, or after
+  useEffect(() => {
+    if (isAsking) wasAsked.current = true
+    if (isAsking || !wasAsked.current) return
+    const timer = setTimeout(() => {
+      if (document.activeElement !== document.body) return
+      header.current?.querySelector<HTMLElement>('[aria-label=Actions] > :last-child')?.focus()
+    }, AFTER_DIALOG)
+    return () => clearTimeout(timer)
+  }, [header, isAsking, status])
 }
 
 /** How far down the header reaches. What is jumped to comes to lie below it, wherever the jump comes from. */
