@@ -8,7 +8,11 @@ import { toasts } from '@/ui/toasts'
 /** What only the frame can do. */
 export type ShellActs = { onHelp: () => void; onSidebar: () => void }
 
-export type Action = { label: string; icon: IconName; hint: string; act: () => void }
+/** What asks before it acts is a page to go to. */
+export type Action = { label: string; icon: IconName; hint: string } & (
+  | { act: () => void }
+  | { href: string }
+)
 
 export const actionsOf = ({ onHelp, onSidebar }: ShellActs): Action[] => [
   { label: 'Switch theme', icon: 'moon', hint: 'T', act: switchTheme },
@@ -17,6 +21,10 @@ export const actionsOf = ({ onHelp, onSidebar }: ShellActs): Action[] => [
   { label: 'Keyboard help', icon: 'keyboard', hint: '?', act: onHelp },
   { label: 'Checkpoint WAL', icon: 'database', hint: 'Admin', act: () => void checkpointNow() },
   { label: 'Run doctor now', icon: 'refresh', hint: 'Admin', act: () => void examineNow() },
+  { label: 'Vacuum DB', icon: 'database', hint: 'Admin', href: '/admin' },
+  { label: 'Prune runs…', icon: 'database', hint: 'Admin', href: '/admin' },
+  { label: 'Export snapshot', icon: 'download', hint: 'Admin', href: '/admin' },
+  { label: 'Event log', icon: 'info', hint: 'Admin', href: '/admin/events' },
 ]
 
 async function copyLink(): Promise<void> {
