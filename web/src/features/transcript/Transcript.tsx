@@ -3,6 +3,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { useHistory } from '@/api/messages'
 import type { RunInFull } from '@/api/runs'
 import { useKeys } from '@/lib/keys'
+import { formatCount } from '@/lib/numbers'
 import { prepareMarkdown } from '@/ui/markdown/useMarkdown'
 import { toasts } from '@/ui/toasts'
 import { BranchList } from './BranchList'
@@ -17,11 +18,11 @@ const EVERYTHING = 'all'
 export function Transcript({ run }: { run: RunInFull }) {
   const box = useRef<HTMLDivElement>(null)
   const [isFull, setFull] = useState(false)
-  const { branch, target, choose, link } = useAddress(run)
+  const { branch, target, missed, choose, link } = useAddress(run)
   const history = useHistory(run.id, branch?.id ?? null, branch?.history_length ?? run.message_count)
   useEffect(() => {
-    if (target !== null) box.current?.scrollIntoView({ block: 'start' })
-  }, [target])
+    if (target !== null || missed !== null) box.current?.scrollIntoView({ block: 'start' })
+  }, [target, missed])
   useEffect(prepareMarkdown, [])
   const toggle = (): void => setFull(!isFull)
   useKeys(isFull ? { Escape: toggle } : {})
@@ -37,16 +38,19 @@ export function Transcript({ run }: { run: RunInFull }) {
       {/* Whoever follows a link to a message comes to this box first; the message is centred in it. */}
       {target === null ? null : <span id={`m${target.position}`} className="absolute" />}
       <BranchList run={run} chosen={branch?.id ?? null} onChoose={choose} />
-      <Pane
-        key={`${run.id} ${branch?.id}`}
-        run={run}
-        branch={branch}
-        history={history}
-        target={target}
-        isFull={isFull}
-        onFull={toggle}
-        onLink={link}
-      />
+      <div className="grid min-h-0 min-w-0 grid-rows-[auto_minmax(0,1fr)]">
+        <Missed says={missed} />
+        <Pane
+          key={`${run.id} ${branch?.id}`}
+          run={run}
+          branch={branch}
+          history={history}
+          target={target}
+          isFull={isFull}
+          onFull={toggle}
+          onLink={link}
+        />
+      </div>
     </div>
   )
 }
@@ -59,7 +63,11 @@ function useAddress(run: RunInFull) {
   const named = run.branches.find((one) => one.id === asked)
   const branch = named ?? (asked === EVERYTHING ? null : (run.branches[0] ?? null))
   const position = Number(/^m(\d+)$/.exec(hash)?.[1] ?? 0)
-  const target = useMemo(() => (position > 0 ? { position } : null), [position])
+  const length = branch?.history_length ?? run.message_count
+  const isThere = position > 0 && position <= length
+  const target = useMemo(() => (isThere ? { position } : null), [isThere, position])
+  const isBranchThere = asked === null || asked === EVERYTHING || named !== undefined
+  const missed = missedOf(isBranchThere, position > length ? position : 0, length)
 
   const go = useCallback(
     (search: (before: Record<string, unknown>) => Record<string, unknown>, to: string) =>
@@ -76,6 +84,7 @@ function useAddress(run: RunInFull) {
   return {
     branch,
     target,
+    missed,
     choose: (id: string | null) => go((before) => ({ ...before, branch: id ?? EVERYTHING }), ''),
     link: useCallback(
       (to: number) => {
@@ -87,6 +96,27 @@ function useAddress(run: RunInFull) {
       [go],
     ),
   }
+}
+
+/** A link that leads nowhere says so, because one would read on in what it did not mean. */
+function Missed({ says }: { says: string | null }) {
+  return (
+    <div className="t-warning bg-tone-soft text-12 text-tone-fg">
+      {says === null ? null : (
+        <p role="status" className="border-b border-tone-line px-4 py-1.5">
+          {says}
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** What of an address is not there, in one line; null if all of it is. `position` is 0 if that is there. */
+function missedOf(isBranchThere: boolean, position: number, length: number): string | null {
+  if (!isBranchThere) return 'The link names a branch that this run does not have. This is its first one.'
+  if (position === 0) return null
+  const last = length === 0 ? 'nothing was said here' : `the last one is #${formatCount(length)}`
+  return `The link names message #${formatCount(position)}, which is not there: ${last}.`
 }
 
 function branchIn(search: object): string | null {
