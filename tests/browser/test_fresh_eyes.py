@@ -134,6 +134,16 @@ def test_a_transcript_says_where_another_day_begins(page: Page, world: World) ->
     assert re.search(r" 20\d\d$", days.first.inner_text())
 
 
+def test_a_time_is_found_in_a_transcript(page: Page, world: World) -> None:
+    visit(page, world, "Took its days")
+    page.get_by_role("searchbox", name="Find in transcript").fill(
+        page.get_by_role("log").get_by_role("article").first.locator("time").inner_text()[-8:-3]
+    )
+    bar = page.get_by_role("status").filter(has_text=re.compile(r"^at \d\d:\d\d$"))
+    expect(bar).to_be_visible()
+    expect(page.get_by_text("no match")).to_have_count(0)
+
+
 def test_a_run_opens_wherever_its_row_is_pressed(page: Page, world: World) -> None:
     open_runs(page)
     line = row(page, "Comment on the change")

@@ -77,7 +77,7 @@ const Shares = memo(function Shares({ finding }: { finding: Finding }) {
 })
 
 function Find({ finding, match, onMatch, onLeave }: Props) {
-  const { words, matches, areAllMatches, found } = finding
+  const { words, matches, areAllMatches, found, isMoment } = finding
   const onKey = (event: KeyboardEvent<HTMLInputElement>): void => {
     if (event.key === 'Enter') onMatch(event.shiftKey ? -1 : 1)
     else if (event.key === 'Escape') {
@@ -95,7 +95,9 @@ function Find({ finding, match, onMatch, onLeave }: Props) {
           ? ''
           : matches.length === 0
             ? 'no match'
-            : `${match === 0 ? '–' : formatCount(match)} of ${total}`}
+            : isMoment
+              ? `at ${found}`
+              : `${match === 0 ? '–' : formatCount(match)} of ${total}`}
       </span>
       {words === '' ? null : (
         <>

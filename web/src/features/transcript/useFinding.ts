@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useDeferredValue, useEffect, useMemo, useState } from 'react'
 import { type MessageShare, positionsQuery } from '@/api/messages'
 import type { RunInFull } from '@/api/runs'
+import { isTime, momentQuery } from './moments'
 
 const TYPING = 200 // ms without a letter, before anything is asked
 
@@ -31,6 +32,8 @@ export type Finding = {
   areAllMatches: boolean
   /** The words that the matches are for. */
   found: string
+  /** They are a time of day, and the match is what was said first since. */
+  isMoment: boolean
   error: Error | null
 }
 
@@ -53,13 +56,18 @@ export function useFinding(run: RunInFull, branchId: string | null, length: numb
     ...positionsQuery(run.id, branchId, { share, search }, calm),
     enabled: search !== '',
   })
+  // A time that somebody wrote is found as words are; else it is a place in the transcript.
+  const isMoment = share === null && isTime(search) && matching.data?.positions.length === 0
+  const moment = useQuery({ ...momentQuery(run.id, branchId, search, calm), enabled: isMoment })
+  const reached = useMemo(() => (moment.data ? [moment.data] : NONE), [moment.data])
   const failed = errors.data?.positions ?? NONE
   const asked = part.data?.positions ?? NONE
   const positions = share === null ? null : share === 'errors' ? failed : asked
-  const matches = search === '' ? NONE : (matching.data?.positions ?? NONE)
+  const matches = search === '' ? NONE : isMoment ? reached : (matching.data?.positions ?? NONE)
   const areAllMatches = matching.data?.is_all ?? true
-  const found = matching.isPlaceholderData || matching.isPending ? '' : search
-  const error = errors.error ?? part.error ?? matching.error
+  const found =
+    matching.isPlaceholderData || matching.isPending || (isMoment && moment.isPending) ? '' : search
+  const error = errors.error ?? part.error ?? matching.error ?? moment.error
   return useMemo(
     () => ({
       share,
@@ -71,9 +79,10 @@ export function useFinding(run: RunInFull, branchId: string | null, length: numb
       matches,
       areAllMatches,
       found,
+      isMoment,
       error,
     }),
-    [share, words, positions, failed, matches, areAllMatches, found, error],
+    [share, words, positions, failed, matches, areAllMatches, found, isMoment, error],
   )
 }
 
