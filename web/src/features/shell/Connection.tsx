@@ -19,7 +19,7 @@ export function ConnectionMark() {
       type="button"
       title={title}
       onClick={reconnect}
-      className={`t-${tone} inline-flex h-7 min-w-0 flex-none items-center gap-[7px] max-[599px]:flex-initial rounded-control px-2 text-12 whitespace-nowrap text-text-2 hover:bg-active`}
+      className={`t-${tone} inline-flex h-7 min-w-[60px] flex-none items-center gap-[7px] max-[599px]:flex-initial rounded-control px-2 text-12 whitespace-nowrap text-text-2 hover:bg-active`}
     >
       <span className="size-[7px] flex-none rounded-full bg-tone shadow-[0_0_0_3px_var(--c-soft)]" />
       <span role="status" className="cut" aria-label={`Connection: ${words}`}>
