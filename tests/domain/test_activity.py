@@ -2,6 +2,7 @@ import pytest
 
 from lionstudio.domain.activity import Activity, ActivityKind, HumanWait, derive_activity, derive_branch_activity
 from lionstudio.domain.conversation import OpenCall
+from lionstudio.domain.health_words import Health
 from lionstudio.domain.session import TERMINAL_STATUSES
 from tests.domain.factories import MINUTE, NOW, make_branch, make_session
 
@@ -49,6 +50,13 @@ def test_a_run_shows_human_before_tool_before_model_before_unknown():
         for branches in ([unknown], [unknown, model], [unknown, model, tool], [human, unknown, model, tool])
     ]
     assert shown == [UNKNOWN, MODEL, TOOL, HUMAN]
+
+
+@pytest.mark.parametrize("health", Health)
+def test_a_run_that_is_held_for_dead_waits_for_nobody(health):
+    session = make_session(node_metadata={"interactive": True})
+    found = derive_activity(session, [make_branch(last_kind="assistant")], human_waits=[HumanWait(NOW)], health=health)
+    assert (found is None) == (health in {Health.STALE, Health.ORPHANED})
 
 
 def test_the_longest_wait_of_a_kind_is_shown():

@@ -18,13 +18,14 @@ from lionstudio.domain.conversation import (
 )
 from lionstudio.domain.errors import SessionNotFound
 from lionstudio.domain.process import ProcessRecord, ProcessRole
-from lionstudio.domain.session_list import SessionFilter, View
+from lionstudio.domain.session_list import SessionFilter, Sort, View
 from lionstudio.domain.timeline import STEPS_OF_A_RUN, Span
 from lionstudio.domain.usage import Usage
 from lionstudio.services import following
 from lionstudio.services.branches import BranchDraft, create_branch
 from lionstudio.services.change_feed import newest_number
 from lionstudio.services.context import Context
+from lionstudio.services.dashboard import get_stats
 from lionstudio.services.following import DeathWatch, follow_sessions
 from lionstudio.services.messages import append_message, append_to_session
 from lionstudio.services.naming import name_of
@@ -33,6 +34,7 @@ from lionstudio.services.session_list import list_sessions
 from lionstudio.services.sessions import finish_session, get_session, put_process
 from lionstudio.services.shows import put_play, put_show
 from tests.factories import Clock, assistant_says, line_of, start_run, user_says
+from tests.services.dashboard_world import NO_SUCH_PID
 
 
 def test_a_summary_has_state_activity_and_usage(ctx: Context, clock: Clock) -> None:
@@ -80,6 +82,19 @@ def test_a_run_may_wait_for_a_person(ctx: Context, clock: Clock) -> None:
     )
     finish_session(ctx, "gated", "completed")
     assert not list_sessions(ctx, SessionFilter(view=View.WAITING)).items
+
+
+def test_a_run_whose_process_is_gone_asks_nobody_wherever_it_is_shown(ctx: Context) -> None:
+    for id in ("dead", "unseen"):
+        start_run(ctx, id, node_metadata={"interactive": True})
+        append_message(ctx, line_of(id), assistant_says("Shall I go on?"))
+    put_process(ctx, ProcessRecord("dead", ProcessRole.AGENT, machine.here(), NO_SUCH_PID, 1))
+    (dead,) = summarise(ctx, [get_session(ctx, "dead")])
+    assert dead.activity is get_detail(ctx, "dead").summary.activity is None
+    for sort in Sort:
+        waiting = list_sessions(ctx, SessionFilter(view=View.WAITING), sort=sort).items
+        assert [one.id for one in waiting] == ["unseen"]
+    assert get_stats(ctx).waiting == 1
 
 
 def test_the_detail_of_a_run_agrees_with_its_summary(ctx: Context) -> None:

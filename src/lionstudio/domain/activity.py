@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from lionstudio.domain.conversation import Branch, MessageKind, OpenCall
+from lionstudio.domain.health_words import GONE, Health
 from lionstudio.domain.session import Session, SessionStatus
 
 
@@ -83,9 +84,13 @@ def derive_activity(
     open_calls: Sequence[OpenCall] = (),
     *,
     human_waits: Sequence[HumanWait] = (),
+    health: Health = Health.HEALTHY,
 ) -> Activity | None:
-    """What a run is doing: human before tool before model, longest first; None once it has ended."""
-    if session.status is not SessionStatus.RUNNING:
+    """What a run is doing: human before tool before model, longest first.
+
+    None once it has ended, or is gone: it does nothing any more, and nobody can answer it.
+    """
+    if session.status is not SessionStatus.RUNNING or health in GONE:
         return None
     activities = [Activity(ActivityKind.HUMAN, wait.tool, wait.since, wait.branch_id) for wait in human_waits]
     activities += derive_branch_activities(session, branches, open_calls)

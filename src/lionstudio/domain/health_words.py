@@ -14,5 +14,7 @@ class Health(StrEnum):
     ZOMBIE = "zombie"  # it has ended and left locks or unfinished files behind
 
 
+# A running run that is held for dead: it asks nobody any more.
+GONE = frozenset({Health.STALE, Health.ORPHANED})
 # What needs somebody first.
 URGENCY = (Health.STALE, Health.ORPHANED, Health.UNRESPONSIVE, Health.ZOMBIE, Health.IDLE, Health.HEALTHY)

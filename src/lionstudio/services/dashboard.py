@@ -26,10 +26,11 @@ from lionstudio.domain.dashboard import (
     execution_place,
     sum_executions,
 )
+from lionstudio.domain.health_words import GONE
 from lionstudio.domain.session import Session
 from lionstudio.domain.session_list import PAGE_LIMIT, Cursor, View, decode_cursor
 from lionstudio.domain.show import AGENT_WORKS
-from lionstudio.services.attention import find_concerns, look_at_running
+from lionstudio.services.attention import RunningRun, find_concerns, look_at_running
 from lionstudio.services.context import Context
 from lionstudio.services.naming import names_in
 from lionstudio.services.runs import SessionSummary, summarise
@@ -109,7 +110,7 @@ def get_stats(ctx: Context, *, recent: int = RECENT_SHOWN) -> Stats:
             running=len(running),
             failed_24h=attention.by_signal[Signal.FAILED_24H],
             slow=attention.by_signal[Signal.SLOW],
-            waiting=dashboard.count_view(tx, View.WAITING, now=now),
+            waiting=_count_waiting(tx, running, now=now),
             needs_review=dashboard.count_view(tx, View.NEEDS_REVIEW, now=now),
             stale=attention.by_signal[Signal.STALE],
             shows_active=dashboard.count_active_shows(tx),
@@ -120,6 +121,11 @@ def get_stats(ctx: Context, *, recent: int = RECENT_SHOWN) -> Stats:
             recent=(),
         )
     return stats._replace(recent=tuple(summarise(ctx, last_ended)))
+
+
+def _count_waiting(tx: Tx, running: Sequence[RunningRun], *, now: float) -> int:
+    asking = dashboard.list_ids(tx, View.WAITING, now=now)
+    return sum(one.session.id in asking and one.health not in GONE for one in running)
 
 
 def list_executions(ctx: Context, *, cursor: str | None = None, limit: int = 100) -> ExecutionPage:

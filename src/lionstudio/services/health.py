@@ -20,6 +20,7 @@ from lionstudio.domain.health import (
     may_be,
     should_look_for_leftovers,
 )
+from lionstudio.domain.health_words import GONE
 from lionstudio.domain.process import (
     NOTHING_RECORDED,
     Place,
@@ -61,6 +62,13 @@ def select_by_health(ctx: Context, tx: Tx, rows: Sequence[Session], health: Heal
     likely = [session for session in rows if may_be(session, health, now=now)]
     seen = glance(tx, likely, now=now)
     return [session for session, evidence in seen if derive_health(session, evidence, now=now) is health]
+
+
+def select_living(ctx: Context, tx: Tx, rows: Sequence[Session]) -> list[Session]:
+    """Those of these running runs that are not held for dead."""
+    now = ctx.now()
+    seen = glance(tx, rows, now=now)
+    return [session for session, evidence in seen if derive_health(session, evidence, now=now) not in GONE]
 
 
 def glance(tx: Tx, rows: Sequence[Session], *, now: float) -> Iterator[Seen]:

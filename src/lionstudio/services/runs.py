@@ -1,6 +1,6 @@
 """Runs as people look at them: what a list shows of each, and one in full."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from lionstudio import machine
@@ -66,7 +66,7 @@ def summarise(ctx: Context, rows: Sequence[Session]) -> list[SessionSummary]:
         verdicts = health.judge_many(ctx, tx, rows)
         used = usage.totals(tx, [session.id for session in rows])
         names = names_in(tx, rows)
-        activities = _activities(tx, rows)
+        activities = _activities(tx, rows, verdicts)
     return [
         SessionSummary(
             session,
@@ -80,7 +80,7 @@ def summarise(ctx: Context, rows: Sequence[Session]) -> list[SessionSummary]:
     ]
 
 
-def _activities(tx: Tx, rows: Iterable[Session]) -> dict[str, Activity | None]:
+def _activities(tx: Tx, rows: Iterable[Session], verdicts: Mapping[str, HealthVerdict]) -> dict[str, Activity | None]:
     """What those that run are doing."""
     running = {session.id: session for session in rows if session.status is SessionStatus.RUNNING}
     if not running:
@@ -90,7 +90,13 @@ def _activities(tx: Tx, rows: Iterable[Session]) -> dict[str, Activity | None]:
     gates = shows.find_gates_of_people(tx, in_shows) if in_shows else {}
     waits = {id: [HumanWait(since)] for id, since in gates.items()}
     return {
-        id: derive_activity(session, lines.get(id, []), calls.get(id, []), human_waits=waits.get(id, ()))
+        id: derive_activity(
+            session,
+            lines.get(id, []),
+            calls.get(id, []),
+            human_waits=waits.get(id, ()),
+            health=verdicts[id].health,
+        )
         for id, session in running.items()
     }
 
@@ -118,7 +124,7 @@ def get_detail(ctx: Context, session_id: str) -> SessionDetail:
                 name_in(tx, session),
                 verdict,
                 state,
-                _activities(tx, [session]).get(session_id),
+                _activities(tx, [session], {session_id: verdict}).get(session_id),
                 _sum(used.values()),
             ),
             branches=tuple(zip(lines, activities, strict=True)),

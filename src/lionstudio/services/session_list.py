@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from lionstudio.domain.health_words import Health
 from lionstudio.domain.session import Session
-from lionstudio.domain.session_list import PAGE_LIMIT, Cursor, SessionFilter, Sort, decode_cursor
+from lionstudio.domain.session_list import PAGE_LIMIT, Cursor, SessionFilter, Sort, View, decode_cursor
 from lionstudio.services.context import Context
 from lionstudio.store import session_list
 from lionstudio.store.session_list import NOT_RUNNING, RUNNING, Question
@@ -14,6 +14,7 @@ from lionstudio.store.transaction import Tx
 
 Key = tuple[float, str]
 Group = Callable[[Key | None, int], list[Session]]  # a page of one group, after a key
+Judge = Callable[[list[Session]], list[Session]]
 
 
 class SessionPage(NamedTuple):
@@ -41,7 +42,7 @@ def list_sessions(
     with ctx.db.read() as tx:
         question = session_list.ask(tx, wanted, now=ctx.now())
         rows: list[tuple[int, Session]] = []
-        for number, group in _groups(ctx, tx, question, wanted.health, sort):
+        for number, group in _groups(tx, question, wanted.health, sort, _judge(ctx, tx, wanted)):
             if start is not None and number > start.group:
                 continue  # groups come in falling numbers: this one was read to its end
             before = (start.at, start.id) if start is not None and number == start.group else None
@@ -61,13 +62,29 @@ def _time(session: Session, group: int, sort: Sort) -> float:
     return session.ended_at if ended and session.ended_at is not None else session.created_at
 
 
-def _groups(ctx: Context, tx: Tx, question: Question, health: Health | None, sort: Sort) -> Iterator[tuple[int, Group]]:
+def _judge(ctx: Context, tx: Tx, wanted: SessionFilter) -> Judge | None:
+    """What the database cannot tell of the rows it gives: how they are doing, and whether they are gone."""
+    health, living = wanted.health, wanted.view is View.WAITING
+    if health is None and not living:
+        return None
+    from lionstudio.services.health import select_by_health, select_living  # a plain list is quick, and judges nobody
+
+    def judge(rows: list[Session]) -> list[Session]:
+        rows = select_living(ctx, tx, rows) if living else rows
+        return rows if health is None else select_by_health(ctx, tx, rows, health)
+
+    return judge
+
+
+def _groups(
+    tx: Tx, question: Question, health: Health | None, sort: Sort, judge: Judge | None
+) -> Iterator[tuple[int, Group]]:
     """The groups of a list in their order, numbered downwards."""
 
     def running(before: Key | None, limit: int) -> list[Session]:
         if health is Health.ZOMBIE:
             return []  # only an ended run leaves something behind
-        return _pages(ctx, tx, health, lambda b, n: _group(tx, question, RUNNING, b, n), before=before, limit=limit)
+        return _pages(judge, lambda b, n: _group(tx, question, RUNNING, b, n), before=before, limit=limit)
 
     def not_running(before: Key | None, limit: int) -> list[Session]:
         if health is Health.ZOMBIE:
@@ -87,13 +104,13 @@ def _groups(ctx: Context, tx: Tx, question: Question, health: Health | None, sor
         def page(key: Key | None, count: int) -> list[Session]:
             return session_list.list_ended(tx, question, before=key, limit=count)
 
-        return _pages(ctx, tx, health, page, before=before, limit=limit, key=lambda session: session.ended_at or 0.0)
+        return _pages(judge, page, before=before, limit=limit, key=lambda session: session.ended_at or 0.0)
 
     def not_ended(before: Key | None, limit: int) -> list[Session]:
         def page(key: Key | None, count: int) -> list[Session]:
             return session_list.list_not_ended(tx, question, before=key, limit=count)
 
-        return _pages(ctx, tx, health, page, before=before, limit=limit)
+        return _pages(judge, page, before=before, limit=limit)
 
     match sort:
         case Sort.ACTIVE:
@@ -112,24 +129,20 @@ def _group(tx: Tx, question: Question, group: int, before: Key | None, limit: in
 
 
 def _pages(
-    ctx: Context,
-    tx: Tx,
-    health: Health | None,
+    judge: Judge | None,
     page: Group,
     *,
     before: Key | None,
     limit: int,
     key: Callable[[Session], float] = lambda session: session.created_at,
 ) -> list[Session]:
-    """Rows of the health asked for, reading on until there are enough: health is judged outside of the database."""
-    if health is None:
+    """The rows that are left, reading on until there are enough: they are judged outside of the database."""
+    if judge is None:
         return page(before, limit)
-    from lionstudio.services.health import select_by_health  # a plain list must be quick, and judges nobody
-
     found: list[Session] = []
     while len(found) < limit:
         rows = page(before, PAGE_LIMIT)
-        found += select_by_health(ctx, tx, rows, health)
+        found += judge(rows)
         if len(rows) < PAGE_LIMIT:
             break
         before = (key(rows[-1]), rows[-1].id)

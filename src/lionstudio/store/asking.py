@@ -3,7 +3,8 @@
 from lionstudio.domain.activity import ASKING_TOOLS, INTERACTIVE
 
 # What `derive_activity` calls waiting for a person, as a question: an open call that asks one, a gate that one has to
-# open, or an answer in front of somebody. Only running sessions are asked, of which there are few.
+# open, or an answer in front of somebody. Only running sessions are asked, of which there are few. Whether one is
+# gone, so that it asks nobody any more, is judged outside of the database.
 TOOLS = ", ".join(f"'{tool}'" for tool in sorted(ASKING_TOOLS))
 ASKS_A_PERSON = f"""
     session.is_running = 1 AND (

@@ -27,8 +27,6 @@ type Props = {
 /** What stays in sight while one reads: the name, the whole state, what can be done, and where one is. */
 export function RunHeader({ run, inView, teamMessages, steps, onJump, ...rest }: Props) {
   const { isEvidenceOpen, onEvidence, onCopy, ref } = rest
-  // What a dead process did last is in its transcript; it does it no more.
-  const isGone = run.effective_health === 'stale' || run.effective_health === 'orphaned'
   const counts: Partial<Record<SectionId, number | null>> = {
     'tool-errors': run.tool_error_count,
     branches: run.branch_count,
@@ -51,7 +49,7 @@ export function RunHeader({ run, inView, teamMessages, steps, onJump, ...rest }:
         <EvidencePopover runId={run.id} open={isEvidenceOpen} onOpenChange={onEvidence}>
           <Chain words={run.chain} state={run.state} raw={run.status} size="page" />
         </EvidencePopover>
-        {run.activity === null || run.activity.kind === 'unknown' || isGone ? null : (
+        {run.activity === null || run.activity.kind === 'unknown' ? null : (
           <ActivityChip activity={run.activity} size="page" />
         )}
         <RunActions run={run} onCopy={onCopy} />

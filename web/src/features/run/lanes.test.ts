@@ -20,7 +20,7 @@ const branch = (id: string, parent: string | null = null, more: Partial<Branch> 
 const run = (more: Partial<RunInFull>): RunInFull =>
   ({
     status: 'running',
-    effective_health: 'healthy',
+    activity: { kind: 'model', tool: null, since: 100, branch_id: 'main' },
     created_at: 0,
     started_at: 100,
     ended_at: null,
@@ -32,13 +32,13 @@ const run = (more: Partial<RunInFull>): RunInFull =>
 
 test('a run that works goes on until now, one whose process is gone ends with its last sign of life', () => {
   expect(rangeOf(run({}), 400)).toEqual({ from: 100, to: 400, isNow: true, isSilent: false })
-  expect(rangeOf(run({ effective_health: 'stale' }), 40_000)).toEqual({
+  expect(rangeOf(run({ activity: null }), 40_000)).toEqual({
     from: 100,
     to: 150,
     isNow: false,
     isSilent: true,
   })
-  expect(rangeOf(run({ status: 'failed', ended_at: 180 }), 400)).toEqual({
+  expect(rangeOf(run({ status: 'failed', ended_at: 180, activity: null }), 400)).toEqual({
     from: 100,
     to: 180,
     isNow: false,
@@ -47,14 +47,14 @@ test('a run that works goes on until now, one whose process is gone ends with it
 })
 
 test('a heartbeat is a sign of life, too', () => {
-  const gone = run({ effective_health: 'stale' })
+  const gone = run({ activity: null })
   expect(rangeOf({ ...gone, evidence: { ...gone.evidence, heartbeat_at: 190 } }, 40_000).to).toBe(190)
 })
 
 test('a run that was over at once has a width, and one that spoke after its end shows that', () => {
-  const atOnce = run({ status: 'completed', ended_at: 100, last_message_at: null })
+  const atOnce = run({ status: 'completed', activity: null, ended_at: 100, last_message_at: null })
   expect(rangeOf(atOnce, 400)).toEqual({ from: 100, to: 101, isNow: false, isSilent: false })
-  expect(rangeOf(run({ status: 'cancelled', ended_at: 120 }), 400).to).toBe(150)
+  expect(rangeOf(run({ status: 'cancelled', ended_at: 120, activity: null }), 400).to).toBe(150)
 })
 
 test('moments outside of the range stand at its ends', () => {

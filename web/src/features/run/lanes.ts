@@ -20,14 +20,13 @@ export type Mark = {
 
 const LEAST = 1 // second: a run that was over at once has a width, too
 
-/** A run that may still work goes on until now; one whose process is gone ended with its last sign of life. */
+/** A run that does something goes on until now; one that does nothing any more ended with its last sign of life. */
 export function rangeOf(run: RunInFull, now: number): Range {
   const from = run.started_at ?? run.created_at
   const heard = Math.max(run.last_message_at ?? from, run.evidence.heartbeat_at ?? from)
-  const isGone = run.effective_health === 'stale' || run.effective_health === 'orphaned'
-  const isNow = run.status === 'running' && !isGone
+  const isNow = run.activity !== null
   const to = isNow ? Math.max(now, heard) : Math.max(run.ended_at ?? heard, heard)
-  return { from, to: Math.max(to, from + LEAST), isNow, isSilent: run.status === 'running' && isGone }
+  return { from, to: Math.max(to, from + LEAST), isNow, isSilent: run.status === 'running' && !isNow }
 }
 
 /** Where a moment stands in the range, in percent. */
