@@ -2,8 +2,10 @@
 
 from pathlib import Path
 
+import pytest
+
 from lionstudio import machine
-from lionstudio.domain.health import HOUR, Health
+from lionstudio.domain.health import HOUR, Health, classify_health
 from lionstudio.domain.process import ProcessLook, ProcessState
 from lionstudio.services import admin, health, sessions
 from lionstudio.services.context import Context
@@ -16,6 +18,7 @@ from lionstudio.services.examination import (
     examine_still_running,
     keep_examined,
     list_local_processes,
+    share_look,
 )
 from lionstudio.store import evidence as evidence_rows
 from lionstudio.store.evidence import StoredEvidence
@@ -41,6 +44,22 @@ def test_the_same_seen_again_is_dated_anew_and_no_news(ctx: Context, clock: Cloc
     keep_examined(ctx, look(ctx))
     assert stored(ctx).evidence.observed_at == clock()
     assert admin.list_events(ctx) == []
+
+
+def test_a_look_that_somebody_knows_better_than_writes_nothing(ctx: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    start_run(ctx)
+    end_run(ctx)
+    (seen,) = examine_sessions(ctx, ["run-1"])
+    dead, unseen = (ProcessLook(state, "Seen.", 7) for state in (ProcessState.DEAD, ProcessState.UNKNOWN))
+    left = seen.evidence._replace(process=dead, temp_files=("a.tmp",))
+    zombie = seen._replace(evidence=left, verdict=classify_health(seen.session, left, now=ctx.now()))
+    share_look(ctx, zombie)
+    assert stored(ctx).health is Health.ZOMBIE
+    opened: list[bool] = []
+    write = ctx.db.write
+    monkeypatch.setattr(ctx.db, "write", lambda: opened.append(True) or write())
+    share_look(ctx, seen._replace(evidence=seen.evidence._replace(process=unseen)))  # from elsewhere, without a sight
+    assert (stored(ctx).health, opened) == (Health.ZOMBIE, [])
 
 
 def test_a_run_that_ended_after_the_look_is_not_called_dead(ctx: Context) -> None:

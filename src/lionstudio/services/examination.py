@@ -108,7 +108,8 @@ def share_look(ctx: Context, one: Examined) -> None:
     if one.session.status is SessionStatus.RUNNING:
         return
     stored = find_evidence(ctx, one.session.id)
-    if one.verdict.health is not (Health.HEALTHY if stored is None else stored.health):
+    says_otherwise = one.verdict.health is not (Health.HEALTHY if stored is None else stored.health)
+    if says_otherwise and not _is_overtaken(one.evidence, stored, now=ctx.now()):  # who only reads writes nothing
         keep_examined(ctx, [one])
 
 
