@@ -17,6 +17,7 @@ from lionstudio.services.teams import put_team
 from tests.browser.axe import expect_accessible_in_both_themes
 from tests.browser.studio import Studio
 from tests.browser.world import World
+from tests.factories import start_run
 
 CLI = Path(__file__).parents[2] / "docs" / "reference" / "cli.md"
 SHIFTS = """() => {
@@ -480,6 +481,17 @@ def test_a_run_of_another_process_appears_and_nothing_moves(own_page: Page, own_
     running = card(own_page, "Active executions").get_by_role("link", name=f"{before + 1} runs", exact=True)
     expect(running).to_be_visible()
     assert own_page.evaluate("window.shifts") == []
+
+
+def test_who_waits_for_a_person_comes_first_however_many_runs_began_since(own_page: Page, own_world: World) -> None:
+    ctx = own_world.open()
+    for number in range(60):
+        start_run(ctx, f"younger-{number}", name=f"Younger {number}")
+    ctx.db.close()
+    (waiting,) = own_page.request.get("/api/sessions?view=waiting").json()["items"]
+    open_dashboard(own_page)
+    first = own_page.get_by_role("list", name="Active now").get_by_role("listitem").first
+    expect(first).to_contain_text(waiting["display_name"])
 
 
 def test_a_row_that_is_pointed_at_stays_where_it_is(own_page: Page, own_world: World) -> None:
