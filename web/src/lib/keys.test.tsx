@@ -92,11 +92,11 @@ test('a page goes before the frame, and its keys are gone with it', async () => 
 test('the help lists what is there now, in the words of who has it', () => {
   render(
     <>
-      <Keys actions={{ '?': { does: 'this help', act: () => undefined } }} group="Everywhere" />
+      <Keys actions={{ '?': { does: 'This help', act: () => undefined } }} group="Everywhere" />
       <Keys
         actions={{
           j: () => undefined,
-          ArrowDown: { does: 'next row', act: () => undefined },
+          ArrowDown: { does: 'Next row', act: () => undefined },
           q: () => undefined,
         }}
       />
@@ -104,7 +104,7 @@ test('the help lists what is there now, in the words of who has it', () => {
     </>,
   )
   expect(JSON.parse(screen.getByRole('status').textContent)).toEqual([
-    ['Everywhere', [{ keys: ['?'], does: 'this help' }]],
-    ['This page', [{ keys: ['j', 'ArrowDown'], does: 'next row' }]],
+    ['Everywhere', [{ keys: ['?'], does: 'This help' }]],
+    ['This page', [{ keys: ['j', 'ArrowDown'], does: 'Next row' }]],
   ])
 })
