@@ -80,7 +80,12 @@ def _hostile(world: World, teller: Teller) -> None:
     run.tool("bash", "y" * MEGABYTE, cmd=f"cat {TURNED}")
     odd: dict[str, Any] = {"<u>name</u>": "<script>window.hurt = true</script>"}
     run.tool("<i>odd</i>", SCRIPTED, **odd)
-    run.assistant("[" * 19_000)
+    run.assistant("[" * 19_000)  # 9
+    run.assistant(">" * 4_900)
+    run.assistant("- " * 2_400)
+    run.assistant("\n".join("  " * depth + "- a" for depth in range(190)))
+    run.tool("bash", " " * 60_000 + "x", cmd="spaces")  # 13, 14
+    run.assistant("And all is well.")
     run.end()
 
 
@@ -257,8 +262,15 @@ def test_a_megabyte_in_one_line_is_cut_until_somebody_asks_for_it(page: Page, wo
 
 
 def test_text_that_is_hard_to_read_as_markdown_does_not_hold_up_the_page(page: Page, world: World) -> None:
-    log = open_run(page, world, "Hostile", more="#m9")
-    expect(row(log, 9)).to_contain_text("[[[[[[")
+    log = open_run(page, world, "Hostile")
+    expect(row(log, 15)).to_contain_text("And all is well.")
+    page.evaluate(
+        """() => { window.longest = 0; new PerformanceObserver((list) => { for (const one of list.getEntries())
+             window.longest = Math.max(window.longest, one.duration) }).observe({ type: 'longtask' }) }"""
+    )
+    for position, text in ((9, "[[[["), (10, ">>>>"), (11, "- - - -"), (12, "- a"), (13, "spaces")):
+        expect(reach(log, position)).to_contain_text(text)
+    assert page.evaluate("window.longest") < 1_500  # seconds and minutes, before they were left as they are
 
 
 def test_branches_are_a_tree_of_forks_and_inherited_messages_are_shown_once(page: Page, world: World) -> None:

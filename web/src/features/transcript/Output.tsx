@@ -1,11 +1,11 @@
-import { memo } from 'react'
+import { memo, useMemo } from 'react'
 import { readAnsi, stripAnsi } from '@/lib/ansi'
 import { countOf, formatBytes } from '@/lib/numbers'
 import { plainText } from '@/lib/plain'
 import { CopyButton } from '@/ui/CopyButton'
 import { useFold } from './folds'
 
-export const FOLDED_LINES = 8
+const FOLDED_LINES = 8
 const FOLDED_CHARACTERS = 1_600 // of text without line breaks
 const LONGEST = 100_000 // characters before one asks for all of it
 const LONGEST_LINE = 400 // of a folded line: it ends with the pane anyway
@@ -16,13 +16,9 @@ type Props = { id: string; text: string; isError: boolean }
 export function Output({ id, text, isError }: Props) {
   const [isOpen, toggle] = useFold(`${id} output`)
   const [isWhole, showWhole] = useFold(`${id} whole output`)
-  const trimmed = text.replace(/\s+$/, '')
-  const lines = trimmed.split('\n')
-  const isShort = lines.length <= FOLDED_LINES && trimmed.length <= FOLDED_CHARACTERS
-  const left = lines.length - FOLDED_LINES
-  const folded = (isError ? lines.slice(-FOLDED_LINES) : lines.slice(0, FOLDED_LINES)).map((line) =>
-    line.length > LONGEST_LINE ? line.slice(0, LONGEST_LINE) : line,
-  )
+  const { trimmed, count, folded } = useMemo(() => foldText(text, isError), [text, isError])
+  const isShort = count <= FOLDED_LINES && trimmed.length <= FOLDED_CHARACTERS
+  const left = count - FOLDED_LINES
   const isHuge = trimmed.length > LONGEST
   const part = isHuge && !isWhole ? (isError ? trimmed.slice(-LONGEST) : trimmed.slice(0, LONGEST)) : trimmed
   const words =
@@ -42,7 +38,7 @@ export function Output({ id, text, isError }: Props) {
         className={`code code-flat ${isShort || isOpen ? 'whitespace-pre-wrap wrap-anywhere' : 'code-folded'} ${isOpen ? 'max-h-[520px] overflow-y-auto' : ''}`}
         tabIndex={isOpen ? 0 : undefined}
       >
-        <Coloured text={isShort || isOpen ? part : folded.join('\n')} />
+        <Coloured text={isShort || isOpen ? part : folded} />
       </pre>
       {isOpen && isHuge && !isWhole ? (
         <Unfold words={`Show all ${formatBytes(text.length)}`} size="" isOpen={false} onClick={showWhole} />
@@ -53,6 +49,15 @@ export function Output({ id, text, isError }: Props) {
       </span>
     </div>
   )
+}
+
+/** How many lines there are, and those that are shown at first. */
+function foldText(text: string, isError: boolean): { trimmed: string; count: number; folded: string } {
+  const trimmed = text.trimEnd()
+  const lines = trimmed.split('\n')
+  const shown = isError ? lines.slice(-FOLDED_LINES) : lines.slice(0, FOLDED_LINES)
+  const folded = shown.map((line) => (line.length > LONGEST_LINE ? line.slice(0, LONGEST_LINE) : line))
+  return { trimmed, count: lines.length, folded: folded.join('\n') }
 }
 
 type UnfoldProps = { words: string; size: string; isOpen: boolean; onClick: () => void }

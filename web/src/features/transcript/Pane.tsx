@@ -14,6 +14,7 @@ import { Folds } from './folds'
 import { UNREAD } from './heights'
 import { MessageRow } from './MessageRow'
 import { PaneBar } from './PaneBar'
+import { RowBoundary } from './RowBoundary'
 import { speakerOf } from './speaker'
 import { nextOf, useFinding } from './useFinding'
 import { useFoundMarks } from './useFoundMarks'
@@ -196,15 +197,16 @@ function Row({ run, branch, history, position, above, isHidden, height, held, on
   const isElsewhere = before === undefined || before.branch_ids?.[0] !== message.branch_ids?.[0]
   const shown = history.callOf(message) ?? position
   const over = above === null ? undefined : history.at(above)
+  const result = message.kind === 'tool_call' ? history.resultOf(message) : undefined
   return (
-    <>
+    <RowBoundary message={message} result={result} position={shown}>
       {above !== null && over === undefined ? null : (
         <DayLine at={message.created_at} before={over?.created_at ?? null} />
       )}
       <MessageRow
         message={message}
         position={shown}
-        result={message.kind === 'tool_call' ? history.resultOf(message) : undefined}
+        result={result}
         isAwaited={run.status === 'running' && !(branch !== null && history.lastTurn > position)}
         speaker={speakerOf(message, run, standsIn)}
         branchName={branch === null && isElsewhere && standsIn !== undefined ? nameOf(standsIn) : null}
@@ -212,7 +214,7 @@ function Row({ run, branch, history, position, above, isHidden, height, held, on
         isTinted={held === position}
         onLink={onLink}
       />
-    </>
+    </RowBoundary>
   )
 }
 

@@ -1,13 +1,14 @@
 // Markdown of agents: no HTML of theirs, no picture from elsewhere, no link that runs or stays in this window.
 
-import { type ComponentProps, Fragment, isValidElement, type ReactElement, type ReactNode } from 'react'
+import { type ComponentProps, isValidElement, memo, type ReactElement, type ReactNode, useMemo } from 'react'
 import render, { type Components } from 'react-markdown'
 import remarkGfm from 'remark-gfm'
-import { splitMarkdown } from '@/lib/markdownParts'
+import { partsOf } from '@/lib/markdownParts'
 import { plainText } from '@/lib/plain'
 import { CodeBlock } from './CodeBlock'
 
 const REMEMBERED = 400 // pieces that are drawn again without being read again
+const LONGEST_IN_FULL = 4_000 // characters of plain text; more of it has a scroll of its own
 const PLUGINS = [remarkGfm]
 const OPENABLE = /^(https?|mailto):/i
 
@@ -68,25 +69,44 @@ const drawn = new Map<string, ReactElement>()
 function draw(piece: string): ReactElement {
   const before = drawn.get(piece)
   if (before !== undefined) return before
-  const element = render({ children: piece, remarkPlugins: PLUGINS, components: COMPONENTS })
+  const element = read(piece)
   if (drawn.size >= REMEMBERED) drawn.delete(drawn.keys().next().value ?? '')
   drawn.set(piece, element)
   return element
+}
+
+function read(piece: string): ReactElement {
+  try {
+    return render({ children: piece, remarkPlugins: PLUGINS, components: COMPONENTS })
+  } catch {
+    return <Plain text={piece} /> // whatever an agent wrote, the page around it stays
+  }
 }
 
 function Piece({ text }: { text: string }) {
   return draw(text)
 }
 
-export default function Markdown({ text }: { text: string }) {
+/** What is no markdown, or none that can be read. */
+function Plain({ text }: { text: string }) {
+  if (text.length <= LONGEST_IN_FULL) return <div className="whitespace-pre-wrap">{text}</div>
   return (
-    <div className="md">
-      {splitMarkdown(plainText(text)).map((piece, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a piece is its place in the text
-        <Fragment key={at}>
-          <Piece text={piece} />
-        </Fragment>
-      ))}
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable without a mouse
+    <div tabIndex={0} className="max-h-[480px] overflow-y-auto whitespace-pre-wrap">
+      {text}
     </div>
   )
 }
+
+export default memo(function Markdown({ text }: { text: string }) {
+  const parts = useMemo(() => partsOf(plainText(text)), [text])
+  return (
+    <div className="md">
+      {parts.map((part, at) => {
+        const Drawn = part.isPlain ? Plain : Piece
+        // biome-ignore lint/suspicious/noArrayIndexKey: a part is its place in the text
+        return <Drawn key={at} text={part.text} />
+      })}
+    </div>
+  )
+})
