@@ -72,6 +72,14 @@ def test_an_asset_is_kept_for_ever(visitor: TestClient, path: str, kind: str) ->
     assert answer.headers["content-type"] == kind
 
 
+@pytest.mark.parametrize(
+    "path", ["/assets/%2e%2e/index.html", "/assets/..%2findex.html", "/assets/x/%2e%2e/%2e%2e/theme.js"]
+)
+def test_the_way_to_a_file_does_not_make_it_an_asset(visitor: TestClient, path: str) -> None:
+    answer = visitor.get(path)
+    assert (answer.status_code, answer.headers["cache-control"]) == (200, "no-cache")
+
+
 @pytest.mark.parametrize(("path", "kind"), [("/theme.js", "text/javascript"), ("/favicon.svg", "image/svg+xml")])
 def test_a_file_whose_name_stays_is_asked_for_again(visitor: TestClient, path: str, kind: str) -> None:
     answer = visitor.get(path)

@@ -65,7 +65,11 @@ class Pages:
         if found is None and (name.startswith(ASSETS) or _is_file_name(name)):
             return None
         found = found or self._file(INDEX)
-        return plain_page(NOT_BUILT) if found is None else _send(found, headers, is_asset=name.startswith(ASSETS))
+        return plain_page(NOT_BUILT) if found is None else _send(found, headers, is_asset=self._is_asset(found))
+
+    def _is_asset(self, path: str) -> bool:
+        """Whether the file, wherever its address led, is one whose name changes with its content."""
+        return path.startswith(os.path.join(self._folder, ASSETS))
 
     def _file(self, name: str) -> str | None:
         """The file of this name below the folder, wherever links lead; None when there is none."""
