@@ -207,7 +207,7 @@ def test_chosen_runs_are_deleted_together(client: TestClient, ctx: Context) -> N
     removed = {"sessions": 2, "branches": 2, "progressions": 4, "entries": 4, "messages": 2}
     assert planned == {
         "dry_run": True, "removed": removed, "session_ids": ["old", "legacy"], "kept": [], "kept_newest": 0,
-        "event_id": None,
+        "plan": None, "event_id": None,
     }  # fmt: skip
     assert len(statuses(ctx, "old", "legacy")) == 2
     done = post(client, PRUNE, body)
@@ -247,13 +247,28 @@ def test_old_runs_are_deleted_by_their_age_and_the_newest_stay(client: TestClien
     assert planned == {
         "dry_run": True, "removed": {"sessions": 2, "branches": 2, "progressions": 4, "entries": 0, "messages": 0},
         "session_ids": ["50-days", "40-days"], "kept": [kept], "kept_newest": 1, "event_id": None,
+        "plan": planned["plan"],
     }  # fmt: skip
     assert len(get(client, "/api/sessions")["items"]) == 6
-    done = post(client, PRUNE, body)
+    done = post(client, PRUNE, {**body, "plan": planned["plan"]})
     (event,) = acts(ctx, "prune")
     assert done == {**planned, "dry_run": False, "event_id": event.id}
     left = {row["id"] for row in get(client, "/api/sessions")["items"]}
     assert left == {"35-days", "10-days", "of-play", "runs"}
+
+
+def test_only_the_plan_that_was_agreed_to_is_carried_out(client: TestClient, ctx: Context) -> None:
+    put_session(ctx, "50-days", ended_days_ago=50)
+    body: dict[str, Any] = {"keep_days": 30, "keep_n": 0}
+    planned = post(client, PRUNE, {**body, "dry_run": True})
+    put_session(ctx, "40-days", ended_days_ago=40)
+    answer = client.post(PRUNE, json={**body, "plan": planned["plan"]})
+    assert (answer.status_code, answer.json()["code"]) == (409, "conflict")
+    assert {row["id"] for row in get(client, "/api/sessions")["items"]} == {"50-days", "40-days"}
+    again = post(client, PRUNE, {**body, "dry_run": True})
+    assert again["session_ids"] == ["50-days", "40-days"]
+    post(client, PRUNE, {**body, "plan": again["plan"]})
+    assert get(client, "/api/sessions")["items"] == []
 
 
 @pytest.mark.parametrize(
@@ -270,6 +285,8 @@ def test_old_runs_are_deleted_by_their_age_and_the_newest_stay(client: TestClien
         {"keep_days": 1e308},
         {"session_ids": []},
         {"keep_days": 0, "keep_n": 0, "force": True},
+        {"plan": "a"},
+        {"session_ids": ["old"], "plan": "a"},
     ],
 )
 def test_a_prune_that_does_not_say_what_goes_deletes_nothing(client: TestClient, ctx: Context, body: Any) -> None:

@@ -6,6 +6,7 @@ the plan says how many of them it takes. "Newest" is by creation, among all runs
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
+from hashlib import sha256
 from math import isfinite
 from typing import Any, NamedTuple
 
@@ -66,6 +67,11 @@ class PrunePlan(NamedTuple):
     def session_ids(self) -> tuple[str, ...]:
         return tuple(session_id for batch in self.batches for session_id in batch)
 
+    @property
+    def name(self) -> str:
+        """What tells two plans apart: the same runs have the same name, however they are asked for."""
+        return sha256("\n".join(sorted(self.session_ids)).encode()).hexdigest()[:32]
+
 
 class Archive(NamedTuple):
     """A file that holds runs, with how many messages of each."""
@@ -118,6 +124,7 @@ def prune(
     *,
     actor: str,
     dry_run: bool = False,
+    agreed: str | None = None,
     archive: Archive | None = None,
     on_progress: Progress | None = None,
 ) -> PruneResult:
@@ -125,7 +132,12 @@ def prune(
 
     Every deleted run is one line of news and one step of history; the whole is one admin event. Messages that stood in
     no deleted run stay, as do those that anything else still holds. With an archive only what is in it is deleted.
+    `agreed` is the name of the plan that somebody saw: for another one Conflict is raised, and nothing is deleted.
     """
+    if agreed is not None and agreed != plan.name:
+        raise Conflict(
+            "Which runs would be deleted has changed since the plan was made.", hint="Look at the plan again."
+        )
     if dry_run:
         return PruneResult(plan.removed, plan.kept)
     if not actor.strip():

@@ -66,7 +66,7 @@ def prune_sessions(ctx: Ctx, who: Actor, body: PruneIn) -> PrunedOut:
         if not by_age or body.reason is not None:
             raise _which_runs()
         return _prune_old(ctx, who, body)
-    if by_age:
+    if by_age or body.plan is not None:
         raise _which_runs()
     with _refusing(body.session_ids):
         done = prune_selected(ctx, body.session_ids, actor=who, reason=body.reason, dry_run=body.dry_run)
@@ -83,7 +83,8 @@ def _which_runs() -> InvalidRequest:
 def _prune_old(ctx: Context, who: str, body: PruneIn) -> PrunedOut:
     keep_days = KEEP_DAYS if body.keep_days is None else body.keep_days
     plan = plan_prune(ctx, keep_days=keep_days, keep_n=KEEP_N if body.keep_n is None else body.keep_n)
-    return PrunedOut.of_old(plan, prune(ctx, plan, actor=who, dry_run=body.dry_run), dry_run=body.dry_run)
+    done = prune(ctx, plan, actor=who, dry_run=body.dry_run, agreed=body.plan)
+    return PrunedOut.of_old(plan, done, dry_run=body.dry_run)
 
 
 @router.post("/cleanup")

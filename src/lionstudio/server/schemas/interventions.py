@@ -78,6 +78,9 @@ class PruneIn(BaseModel):
     reason: Sentence | None = Field(None, description="why, with session_ids")
     keep_days: float | None = Field(None, ge=0, le=1_000_000, allow_inf_nan=False)
     keep_n: int | None = Field(None, ge=0, le=2**53, description="so many of the newest stay (default: 100)")
+    plan: str | None = Field(
+        None, max_length=100, description="with keep_days or keep_n: the plan that was agreed to; another is refused"
+    )
     dry_run: DryRun = False
 
 
@@ -111,6 +114,7 @@ class PrunedOut(BaseModel):
     session_ids: list[str] = Field(description=f"of what went; the first {IDS_SHOWN:,}")
     kept: list[KeptOut] = Field(description="old enough, and still needed")
     kept_newest: int = Field(description="old enough, but among the newest")
+    plan: str | None = Field(description="names the runs of a plan by age, all of them")
     event_id: str | None
 
     @classmethod
@@ -121,6 +125,7 @@ class PrunedOut(BaseModel):
             session_ids=list(done.session_ids),
             kept=[],
             kept_newest=0,
+            plan=None,
             event_id=done.event_id,
         )
 
@@ -133,6 +138,7 @@ class PrunedOut(BaseModel):
             session_ids=[id for id in plan.session_ids if id not in kept][:IDS_SHOWN],
             kept=[KeptOut.of(one) for one in done.kept],
             kept_newest=plan.kept_newest,
+            plan=plan.name,
             event_id=done.event_id,
         )
 

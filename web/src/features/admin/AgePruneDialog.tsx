@@ -27,7 +27,12 @@ export function AgePruneDialog({ onClose }: { onClose: () => void }) {
   const going = plan.data?.removed.sessions ?? 0
   const act = useAct({
     working: `Pruning ${countOf(going, 'run')}`,
-    act: () => prune({ keep_days: days, keep_n: newest, dry_run: false }),
+    // Exactly what was shown: a run that became old enough meanwhile makes another plan, which is shown instead.
+    act: () =>
+      prune({ ...keep, plan: plan.data?.plan ?? null, dry_run: false }).catch((error: unknown) => {
+        void plan.refetch()
+        throw error
+      }),
     done: ({ removed, kept }) => ({
       title: `${countOf(removed.sessions, 'run')} pruned`,
       text: `${kept.length === 0 ? '' : `${countOf(kept.length, 'run')} kept, because something needs them. `}One entry in the event log.`,
