@@ -275,6 +275,7 @@ class TestBesideARun:
         self.fill(ctx, clock)
         for limit in (1, 2, 3, 500):
             assert said(client, self.PATH, limit=limit) == ["own 0", "own 1", "own 2"]
+            assert said(client, self.PATH, limit=limit, order="newest") == ["own 2", "own 1", "own 0"]
 
     def test_what_others_wrote_meanwhile_stands_beside_it(self, client: TestClient, ctx: Context, clock: Clock) -> None:
         self.fill(ctx, clock)

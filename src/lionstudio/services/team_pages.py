@@ -122,16 +122,22 @@ def page_messages(
 
 
 def page_messages_of_session(
-    ctx: Context, session_id: str, *, beside: bool = False, cursor: str | None = None, limit: int = PAGE
+    ctx: Context,
+    session_id: str,
+    *,
+    beside: bool = False,
+    newest_first: bool = False,
+    cursor: str | None = None,
+    limit: int = PAGE,
 ) -> TeamMessagePage:
-    """What a run wrote to its teams, or all that was written there meanwhile, oldest first; raises SessionNotFound."""
+    """What a run wrote to its teams, or all that was written there meanwhile; raises SessionNotFound."""
     with ctx.db.read() as tx:
         session = sessions.get(tx, session_id)
         since = session.created_at if session.started_at is None else session.started_at
         until = ctx.now() if session.ended_at is None else session.ended_at
         span = Beside(session.id, since, until)
         wanted = MessageFilter(beside=span) if beside else MessageFilter(session_id=session.id)
-        return _page(tx, wanted, newest_first=False, cursor=cursor, limit=limit)
+        return _page(tx, wanted, newest_first=newest_first, cursor=cursor, limit=limit)
 
 
 def get_message(ctx: Context, typed: str, message_id: str) -> TeamMessagePage:

@@ -53,7 +53,7 @@ export const teamMessagesOfRunQuery = (id: string) =>
     queryFn: ({ signal }) =>
       answerOf(
         GET('/api/sessions/{session_id}/team-messages', {
-          params: { path: { session_id: id }, query: { limit: TEAM_MESSAGES } },
+          params: { path: { session_id: id }, query: { limit: TEAM_MESSAGES, order: 'newest' } },
           signal,
         }),
       ),

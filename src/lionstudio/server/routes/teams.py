@@ -71,12 +71,16 @@ def list_team_messages_of_session(
     beside: Annotated[
         bool, Query(description="all that was written, while the run lasted, in the teams it wrote to")
     ] = False,
+    order: Order = Order.OLDEST,
     full: Full = True,
     cursor: PageCursor = None,
     limit: PageLimit = 100,
 ) -> Page[TeamMessageOut]:
-    """What a run wrote to its teams, oldest first."""
-    page = team_pages.page_messages_of_session(ctx, session_id, beside=beside, cursor=cursor, limit=limit)
+    """What a run wrote to its teams."""
+    newest_first = order is Order.NEWEST
+    page = team_pages.page_messages_of_session(
+        ctx, session_id, beside=beside, newest_first=newest_first, cursor=cursor, limit=limit
+    )
     return _written(page, full=full)
 
 

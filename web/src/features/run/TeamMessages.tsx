@@ -20,7 +20,7 @@ const AT_FIRST = 6
 /** What a run wrote to its teams, newest first. */
 export function TeamMessages({ messages, count }: Props) {
   const [isWhole, setWhole] = useState(false)
-  const items = messages.data?.items.toReversed() ?? []
+  const items = messages.data?.items ?? []
   const shown = isWhole ? items : items.slice(0, AT_FIRST)
   const teams = new Map(items.map((message) => [message.team_id, message.team_name]))
   return (
@@ -63,7 +63,7 @@ export function TeamMessages({ messages, count }: Props) {
       ) : null}
       {messages.data?.next_cursor ? (
         <p className="border-t border-line px-4 py-3 text-12 text-text-3">
-          Later ones are on the page of the team.
+          Earlier ones are on the page of the team.
         </p>
       ) : null}
     </Panel>
