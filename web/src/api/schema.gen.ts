@@ -649,7 +649,7 @@ export interface paths {
         };
         /**
          * List Team Messages Of Session
-         * @description What a run wrote to its teams, oldest first.
+         * @description What a run wrote to its teams.
          */
         get: operations["list_team_messages_of_session"];
         put?: never;
@@ -2353,6 +2353,11 @@ export interface components {
              * @description old enough, but among the newest
              */
             kept_newest: number;
+            /**
+             * Plan
+             * @description names the runs of a plan by age, all of them
+             */
+            plan: string | null;
             removed: components["schemas"]["RemovedOut"];
             /**
              * Session Ids
@@ -2378,6 +2383,11 @@ export interface components {
              * @description so many of the newest stay (default: 100)
              */
             keep_n?: number | null;
+            /**
+             * Plan
+             * @description with keep_days or keep_n: the plan that was agreed to; another is refused
+             */
+            plan?: string | null;
             /**
              * Reason
              * @description why, with session_ids
@@ -5811,6 +5821,7 @@ export interface operations {
                 /** @description false: no content where a summary stands for it */
                 full?: boolean;
                 limit?: number;
+                order?: components["schemas"]["Order"];
             };
             header?: never;
             path: {
