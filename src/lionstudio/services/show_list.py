@@ -3,7 +3,7 @@
 A page takes a fixed number of questions to the database, however many shows, plays and runs it is about.
 """
 
-import sys
+import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
@@ -29,6 +29,7 @@ PAGE = 100
 UNKNOWN = "unknown"  # the status of a show that nobody brought in (R66)
 LISTED_STATUSES = (*ShowStatus, UNKNOWN)
 STORED, ON_DISK = 0, 1  # what a page shows first, and what then
+SIGHT_OF_DISK_HOLDS_FOR = 5.0  # seconds
 FINAL_GATE_FAILED = "show.failed.final_gate"
 
 
@@ -118,8 +119,37 @@ def page_shows(
 
 
 def count_only_on_disk(ctx: Context, root: str) -> int:
-    """How many shows `page_shows` lists beside those that are stored."""
-    return len(_topics_only_on_disk(ctx, root, after="", limit=sys.maxsize))
+    """How many shows `page_shows` lists beside those that are stored.
+
+    Asked with every change of a show, so what is on disk is only looked at again when a folder came or went, or after a
+    few seconds; what is stored is asked each time.
+    """
+    topics = _seen_on_disk(root, now=ctx.now())
+    with ctx.db.read() as tx:
+        known = show_list.list_known_topics(tx, topics) if topics else set()
+    return sum(topic not in known for topic in topics)
+
+
+def _seen_on_disk(root: str, *, now: float) -> tuple[str, ...]:
+    try:
+        changed_at = os.stat(root).st_mtime_ns
+    except OSError:
+        return ()
+    seen = _SEEN.get(root)
+    if seen is None or seen.changed_at != changed_at or not 0 <= now - seen.at <= SIGHT_OF_DISK_HOLDS_FOR:
+        seen = _SEEN[root] = _Sight(now, changed_at, tuple(iterate_topics_on_disk(root)))
+    return seen.topics
+
+
+class _Sight(NamedTuple):
+    """The topics under a root, when they were looked for, and when the last of their folders came or went."""
+
+    at: float
+    changed_at: int
+    topics: tuple[str, ...]
+
+
+_SEEN: dict[str, _Sight] = {}  # a process serves one root
 
 
 def page_plays(ctx: Context, statuses: Sequence[str] = (), *, cursor: str | None = None, limit: int = PAGE) -> PlayPage:
