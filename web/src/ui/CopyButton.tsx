@@ -1,5 +1,7 @@
 import { useEffect, useState } from 'react'
+import { copyText } from '@/lib/copyText'
 import { IconButton } from './Button'
+import { tellNotCopied } from './copying'
 import { Icon } from './Icon'
 
 const SHOWN_FOR = 1500 // ms
@@ -12,7 +14,11 @@ export function useCopy(): [copied: boolean, copy: (text: string) => void] {
     const timer = setTimeout(() => setCopied(false), SHOWN_FOR)
     return () => clearTimeout(timer)
   }, [copied])
-  return [copied, (text) => void navigator.clipboard.writeText(text).then(() => setCopied(true))]
+  const copy = async (text: string): Promise<void> => {
+    if (await copyText(text)) setCopied(true)
+    else tellNotCopied()
+  }
+  return [copied, (text) => void copy(text)]
 }
 
 /** A text that takes long to write is given as a function, and written when it is asked for. */

@@ -2,6 +2,7 @@
 
 import { type ReactNode, useEffect, useState } from 'react'
 import { Button } from './Button'
+import { useCopy } from './CopyButton'
 import { Icon } from './Icon'
 
 const PATIENCE = 150 // ms in which nothing is drawn, so that quick answers do not flicker
@@ -42,16 +43,12 @@ export function EmptyState({ title, children }: { title: string; children?: Reac
 
 /** A command to type, which can be copied. */
 export function Command({ children }: { children: string }) {
-  const [copied, setCopied] = useState(false)
+  const [copied, copy] = useCopy()
   return (
     <div className="flex h-9 max-w-xl min-w-0 items-center gap-2.5 rounded-control border border-line bg-sunken pr-1 pl-3 font-mono text-12">
       <span className="text-text-3 select-none">$</span>
       <code className="cut flex-1">{children}</code>
-      <Button
-        look="ghost"
-        size="small"
-        onClick={() => void navigator.clipboard.writeText(children).then(() => setCopied(true))}
-      >
+      <Button look="ghost" size="small" onClick={() => copy(children)}>
         <Icon name={copied ? 'check' : 'copy'} size={12} />
         {copied ? 'Copied' : 'Copy'}
       </Button>

@@ -13,8 +13,8 @@ import {
 } from 'react'
 import { historyQuery, type RunInFull, teamMessagesOfRunQuery } from '@/api/runs'
 import { useKeys } from '@/lib/keys'
+import { copyAndSay } from '@/ui/copying'
 import { Skeleton } from '@/ui/states'
-import { toasts } from '@/ui/toasts'
 import { TransitionPlace } from '@/vocabulary/transitioning'
 import { Files } from './Files'
 import { History } from './History'
@@ -61,11 +61,7 @@ export function RunView({ run, transcript }: Props) {
     void navigate({ from: '/runs/$runId', to: '.', search: true, hash: id, replace: hash === id })
     document.getElementById(id)?.scrollIntoView({ block: 'start' })
   }
-  const copy = (): void =>
-    void navigator.clipboard.writeText(location.href).then(
-      () => toasts.done('Link copied'),
-      () => toasts.failed('The link could not be copied', location.href),
-    )
+  const copy = (): void => void copyAndSay(location.href, 'Link copied')
   const evidence = (): void => setEvidenceOpen((open) => !open)
   useKeys({
     ...Object.fromEntries(SECTIONS.map(({ id }, index) => [`${index + 1}`, () => go(id)])),

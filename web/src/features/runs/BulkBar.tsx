@@ -4,6 +4,7 @@ import { MOST_AT_ONCE } from '@/api/runs'
 import { countOf, formatCount } from '@/lib/numbers'
 import { saveFile } from '@/lib/save'
 import { Button } from '@/ui/Button'
+import { copyAndSay } from '@/ui/copying'
 import { Icon } from '@/ui/Icon'
 import { toasts } from '@/ui/toasts'
 import { useAskTransition } from '@/vocabulary/transitioning'
@@ -22,12 +23,7 @@ export function BulkBar({ selection }: { selection: Selection }) {
     },
     onError: (error) => toasts.failed('Nothing was exported', error.message),
   })
-  const copy = (): void => {
-    navigator.clipboard.writeText(ids.join('\n')).then(
-      () => toasts.done(`${countOf(ids.length, 'id')} copied`),
-      () => toasts.failed('The ids could not be copied', 'The browser does not allow it here.'),
-    )
-  }
+  const copy = (): void => void copyAndSay(ids.join('\n'), `${countOf(ids.length, 'id')} copied`)
   if (ids.length === 0) return null
   return (
     <section

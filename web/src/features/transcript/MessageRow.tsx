@@ -8,7 +8,7 @@ import { Icon, type IconName } from '@/ui/Icon'
 import { Moment } from '@/ui/Moment'
 import { useFold } from './folds'
 import { JsonTree } from './JsonTree'
-import { copyText, readSpeech, readThinking, readUse } from './reading'
+import { readSpeech, readThinking, readUse, wholeText } from './reading'
 import { Said } from './Said'
 import { ToolBlock } from './ToolBlock'
 
@@ -101,7 +101,7 @@ function Speech({ message, speaker, branchName, pause }: Props) {
         {branchName === null ? null : <BranchName name={branchName} />}
         <span className="ml-auto flex items-center gap-1">
           <span className="opacity-0 group-hover/row:opacity-100 focus-within:opacity-100">
-            <CopyButton text={() => copyText(message)} label="Copy message" />
+            <CopyButton text={() => wholeText(message)} label="Copy message" />
           </span>
           <Moment at={message.created_at} className="text-12 text-text-3">
             {formatClock(message.created_at)}

@@ -1,7 +1,7 @@
 import { Component, type ReactNode } from 'react'
 import type { Message } from '@/api/messages'
 import { plainText } from '@/lib/plain'
-import { copyText } from './reading'
+import { wholeText } from './reading'
 
 type Props = { message: Message; result: Message | undefined; position: number; children: ReactNode }
 type State = { of: Message | null; with: Message | undefined; hasFailed: boolean }
@@ -36,7 +36,7 @@ export class RowBoundary extends Component<Props, State> {
 
 function textOf(message: Message): string {
   try {
-    return plainText(copyText(message).slice(0, MOST))
+    return plainText(wholeText(message).slice(0, MOST))
   } catch {
     return ''
   }

@@ -9,7 +9,7 @@ import { Icon } from '@/ui/Icon'
 import { useFold } from './folds'
 import { JsonTree } from './JsonTree'
 import { Output } from './Output'
-import { type Call, copyText, type Diff, parseJson, type Result, readCall, readResult } from './reading'
+import { type Call, type Diff, parseJson, type Result, readCall, readResult, wholeText } from './reading'
 
 const DIFF_LINES = 40 // of each side
 const FITS = 90 // characters of a command that the head shows
@@ -47,7 +47,7 @@ export function ToolBlock({ call: message, result: answer, isAwaited }: Props) {
           <span className="mono cut text-text-2">{call.gist}</span>
         </button>
         <span className="opacity-0 group-hover/row:opacity-100 focus-within:opacity-100">
-          <CopyButton text={() => copyText(message, answer)} label="Copy call and result" />
+          <CopyButton text={() => wholeText(message, answer)} label="Copy call and result" />
         </span>
         <span className="text-12 whitespace-nowrap text-text-3">
           {factsOf(call, result, took).join(' · ')}

@@ -2,10 +2,11 @@ import { useNavigate, useRouterState } from '@tanstack/react-router'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { useHistory } from '@/api/messages'
 import type { RunInFull } from '@/api/runs'
+import { useAlone } from '@/lib/alone'
 import { useKeys } from '@/lib/keys'
 import { formatCount } from '@/lib/numbers'
+import { copyAndSay } from '@/ui/copying'
 import { prepareMarkdown } from '@/ui/markdown/useMarkdown'
-import { toasts } from '@/ui/toasts'
 import { BranchList } from './BranchList'
 import { Pane } from './Pane'
 import './transcript.css'
@@ -26,6 +27,11 @@ export function Transcript({ run }: { run: RunInFull }) {
   useEffect(prepareMarkdown, [])
   const toggle = (): void => setFull(!isFull)
   useKeys(isFull ? { Escape: toggle } : {})
+  useAlone(box, isFull)
+  useEffect(() => {
+    const pane = box.current?.querySelector<HTMLElement>('[role="log"]')
+    if (isFull && !box.current?.contains(document.activeElement)) pane?.focus()
+  }, [isFull])
   return (
     <div
       ref={box}
@@ -91,7 +97,7 @@ function useAddress(run: RunInFull) {
         go((before) => before, `m${to}`)
         const address = new URL(location.href)
         address.hash = `m${to}`
-        void navigator.clipboard.writeText(address.href).then(() => toasts.done(`Link to #${to} copied`))
+        void copyAndSay(address.href, `Link to #${to} copied`)
       },
       [go],
     ),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Message } from '@/api/messages'
-import { copyText, readCall, readResult, readSpeech, readThinking, readUse } from './reading'
+import { readCall, readResult, readSpeech, readThinking, readUse, wholeText } from './reading'
 
 const message = (
   kind: Message['kind'],
@@ -101,5 +101,5 @@ test('thoughts and tokens come from what the runtime says of itself', () => {
 test('a call is copied with its result and without the colours of the terminal', () => {
   const call = message('tool_call', { function: 'bash', arguments: { cmd: 'ls' } })
   const result = message('tool_result', { output: '\u001b[34msrc\u001b[0m' })
-  expect(copyText(call, result)).toBe('$ ls\nsrc')
+  expect(wholeText(call, result)).toBe('$ ls\nsrc')
 })

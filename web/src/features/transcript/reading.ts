@@ -208,7 +208,7 @@ export function parseJson(text: string): unknown {
 }
 
 /** All that a message says, for the clipboard. */
-export function copyText(message: Message, result?: Message): string {
+export function wholeText(message: Message, result?: Message): string {
   if (message.kind === 'tool_call' || message.kind === 'tool_result') {
     const call = readCall(message)
     const head = call.command === null ? `${call.tool} ${pretty(call.args)}` : `$ ${call.command}`

@@ -2,6 +2,7 @@ import { checkpoint, runDoctor } from '@/api/admin'
 import { StudioError } from '@/api/client'
 import { countOf, formatBytes } from '@/lib/numbers'
 import { switchTheme } from '@/lib/theme'
+import { copyAndSay } from '@/ui/copying'
 import type { IconName } from '@/ui/Icon'
 import { toasts } from '@/ui/toasts'
 
@@ -16,7 +17,12 @@ export type Action = { label: string; icon: IconName; hint: string } & (
 
 export const actionsOf = ({ onHelp, onSidebar }: ShellActs): Action[] => [
   { label: 'Switch theme', icon: 'moon', hint: 'T', act: switchTheme },
-  { label: 'Copy link to this page', icon: 'link', hint: '', act: () => void copyLink() },
+  {
+    label: 'Copy link to this page',
+    icon: 'link',
+    hint: '',
+    act: () => void copyAndSay(location.href, 'Link copied'),
+  },
   { label: 'Narrow or wide sidebar', icon: 'sidebar', hint: '[', act: onSidebar },
   { label: 'Keyboard help', icon: 'keyboard', hint: '?', act: onHelp },
   { label: 'Checkpoint WAL', icon: 'database', hint: 'Admin', act: () => void checkpointNow() },
@@ -26,15 +32,6 @@ export const actionsOf = ({ onHelp, onSidebar }: ShellActs): Action[] => [
   { label: 'Export snapshot', icon: 'download', hint: 'Admin', href: '/admin' },
   { label: 'Event log', icon: 'info', hint: 'Admin', href: '/admin/events' },
 ]
-
-async function copyLink(): Promise<void> {
-  try {
-    await navigator.clipboard.writeText(location.href)
-    toasts.done('Link copied', location.href)
-  } catch {
-    toasts.failed('The link was not copied', 'The browser does not let this page write to the clipboard.')
-  }
-}
 
 async function checkpointNow(): Promise<void> {
   await tell('The checkpoint was not made', async () => {
