@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from lionstudio.domain.conversation import MessageDraft
 from lionstudio.services.context import Context
@@ -325,6 +325,23 @@ def test_the_number_of_a_message_copies_its_link(page: Page, world: World) -> No
     expect(row(page.get_by_role("log"), 6)).to_have_class(re.compile(r"bg-selected"))
 
 
+@pytest.mark.parametrize(("can_select", "says"), [("true", "Link to #6 copied"), ("false", "Nothing was copied")])
+def test_without_a_clipboard_it_is_copied_the_old_way_or_told(
+    page: Page, world: World, can_select: str, says: str
+) -> None:
+    page.add_init_script(
+        f"""Object.defineProperty(navigator, 'clipboard', {{ value: undefined }})
+            document.execCommand = () => {can_select}"""
+    )
+    log = open_run(page, world, "Forked")
+    row(log, 6).get_by_role("link", name="Copy link to message 6").click()
+    expect(page.get_by_text(says).first).to_be_visible()
+    copying = row(log, 6).get_by_role("button", name="Copy message")
+    copying.focus()
+    page.keyboard.press("Enter")
+    expect(row(log, 6).get_by_role("button", name="Copied")).to_have_count(1 if can_select == "true" else 0)
+
+
 def test_messages_and_blocks_are_copied_from_the_data(page: Page, world: World) -> None:
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     log = open_run(page, world, "Everything", more="#m3")
@@ -364,6 +381,19 @@ def test_only_text_tools_or_errors_are_shown(page: Page, world: World) -> None:
     expect(page.get_by_text("No tool was called here.")).to_be_visible()
 
 
+def test_while_it_is_looked_for_nobody_says_that_there_is_nothing(page: Page, world: World) -> None:
+    log = open_run(page, world, "Errors")
+    asked: list[Route] = []
+    page.route("**/positions?*share=text*", lambda route: asked.append(route))
+    with page.expect_request("**/positions?*share=text*"):
+        page.get_by_role("radio", name="Text").check(force=True)
+    expect(log.get_by_role("status", name="Loading")).to_be_visible()
+    expect(page.get_by_text("No text was said here.")).to_have_count(0)
+    asked[0].fulfill(json={"positions": [1, 4], "is_all": False})
+    expect(log.get_by_role("article")).to_have_count(2)
+    expect(page.get_by_text("Only the first 2 are shown.")).to_be_visible()
+
+
 def test_words_are_found_in_what_was_never_drawn(page: Page, world: World) -> None:
     log = open_run(page, world, "Errors")
     field = page.get_by_role("searchbox", name="Find in transcript")
@@ -391,6 +421,17 @@ def test_f_gives_the_transcript_the_whole_window(page: Page, world: World) -> No
     assert all(abs(bottom - top) < 1 for (_, bottom), (top, _) in pairwise(tops)), "no gaps"
     page.keyboard.press("Escape")
     expect(page.get_by_role("button", name=re.compile("Focus mode"))).to_be_visible()
+    expect(page.locator("[inert]")).to_have_count(0)
+
+
+def test_behind_the_whole_window_nothing_is_reached(page: Page, world: World) -> None:
+    log = open_run(page, world, "Everything")
+    page.keyboard.press("f")
+    expect(log).to_be_focused()
+    is_behind = "() => document.activeElement !== document.body && document.activeElement.closest('.fixed') === null"
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        assert not page.evaluate(is_behind)
 
 
 def test_the_pane_has_its_own_height_and_scroll(page: Page, world: World) -> None:

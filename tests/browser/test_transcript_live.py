@@ -88,6 +88,40 @@ def test_scrolled_up_it_stays_still_and_counts_what_is_new(own_page: Page, write
     expect(row(log, 47)).to_be_in_viewport()
 
 
+def test_only_what_is_shown_is_counted_as_new(own_page: Page, writer: Writer) -> None:
+    log = watch(own_page, writer)
+    own_page.get_by_role("radio", name="Text").check(force=True)
+    expect(row(log, 40)).to_be_visible()
+    log.hover()
+    own_page.mouse.wheel(0, -1500)
+    expect(own_page.get_by_role("button", name="To the end")).to_be_visible()
+    for number in range(3):
+        writer.say("tool_result", writer.say("tool_call", "bash", {"cmd": "make"}), f"made {number}")
+        writer.say("assistant", f"I made {number}")
+    expect(own_page.get_by_role("button", name="3 new")).to_be_visible()
+
+
+def test_a_run_that_goes_on_is_searched_in_steps_and_nothing_moves(own_page: Page, writer: Writer) -> None:
+    log = watch(own_page, writer)
+    own_page.get_by_role("searchbox", name="Find in transcript").fill("message")
+    expect(own_page.get_by_text("of 40", exact=False).first).to_be_visible()
+    log.hover()
+    own_page.mouse.wheel(0, -700)
+    log.evaluate(SETTLE)
+    expect(log.get_by_role("article").first).to_be_attached()
+    first = log.evaluate(FIRST_SEEN)
+    before = row(log, first).bounding_box()
+    asked: list[str] = []
+    own_page.on("request", lambda request: asked.append(request.url) if "/positions?" in request.url else None)
+    began = time.monotonic()
+    for number in range(30):
+        writer.say("assistant", f"one more message {number}")
+        own_page.evaluate("new Promise(requestAnimationFrame)")
+    expect(own_page.get_by_text("of 70", exact=False).first).to_be_visible()
+    assert len(asked) <= (time.monotonic() - began) + 2
+    assert (log.evaluate(FIRST_SEEN), row(log, first).bounding_box()) == (first, before)
+
+
 def test_a_message_that_grows_moves_nothing_above_it(own_page: Page, writer: Writer) -> None:
     log = watch(own_page, writer)
     log.hover()

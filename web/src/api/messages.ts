@@ -1,6 +1,6 @@
 // What was said in a run, and where in it something is.
 
-import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { queryOptions } from '@tanstack/react-query'
 import { useEffect, useState, useSyncExternalStore } from 'react'
 import { answerOf, GET, type Schema } from './client'
 import { type Ask, History } from './history'
@@ -62,6 +62,12 @@ export const positionsQuery = (runId: string, branchId: string | null, question:
           signal,
         }),
       ),
-    placeholderData: keepPreviousData,
+    // Where the same was a moment ago, and nothing else: other words stand elsewhere.
+    placeholderData: (before, asked) =>
+      isSameQuestion(asked?.queryKey, runId, branchId, question) ? before : undefined,
     gcTime: 10_000,
   })
+
+/** Whether a key asks the same, if only of another time: its first part is its kind, its last one the time. */
+export const isSameQuestion = (key: readonly unknown[] | undefined, ...asked: unknown[]): boolean =>
+  JSON.stringify(key?.slice(1, -1)) === JSON.stringify(asked)

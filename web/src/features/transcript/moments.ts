@@ -2,6 +2,7 @@
 
 import { queryOptions } from '@tanstack/react-query'
 import { answerOf, GET } from '@/api/client'
+import { isSameQuestion } from '@/api/messages'
 import { dateOf } from '@/lib/time'
 
 const TIME = /^([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?$/
@@ -52,4 +53,6 @@ export const momentQuery = (id: string, branchId: string | null, words: string, 
       const moment = momentOf(words, await timeAt(1))
       return moment === null ? null : await firstSince(moment, length, timeAt)
     },
+    placeholderData: (before, asked) =>
+      isSameQuestion(asked?.queryKey, id, branchId, words) ? before : undefined,
   })

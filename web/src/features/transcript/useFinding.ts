@@ -1,12 +1,13 @@
 // Finding in a transcript: the server knows all of it, the page only what is read.
 
 import { useQuery } from '@tanstack/react-query'
-import { useDeferredValue, useEffect, useMemo, useState } from 'react'
+import { useEffect, useMemo, useRef, useState } from 'react'
 import { type MessageShare, positionsQuery } from '@/api/messages'
 import type { RunInFull } from '@/api/runs'
 import { isTime, momentQuery } from './moments'
 
 const TYPING = 200 // ms without a letter, before anything is asked
+const SEARCH_EVERY = 1500 // ms: a long history is not searched for each message that comes
 
 const NONE: readonly number[] = []
 
@@ -20,6 +21,22 @@ function useSettled(text: string): string {
   return settled
 }
 
+/** A number that changes often, at once and then in steps. */
+function usePaced(value: number): number {
+  const [paced, setPaced] = useState(value)
+  const last = useRef(0)
+  useEffect(() => {
+    if (value === paced) return
+    const wait = Math.max(0, last.current + SEARCH_EVERY - Date.now())
+    const timer = setTimeout(() => {
+      last.current = Date.now()
+      setPaced(value)
+    }, wait)
+    return () => clearTimeout(timer)
+  }, [value, paced])
+  return paced
+}
+
 export type Finding = {
   share: MessageShare | null
   setShare: (share: MessageShare | null) => void
@@ -27,6 +44,10 @@ export type Finding = {
   setWords: (words: string) => void
   /** What is shown of the history; null for all of it. */
   positions: readonly number[] | null
+  /** What that is, is not known yet. */
+  isLooking: boolean
+  /** There may be more than the server tells at once. */
+  areAllPositions: boolean
   errors: readonly number[]
   matches: readonly number[]
   areAllMatches: boolean
@@ -41,7 +62,7 @@ export function useFinding(run: RunInFull, branchId: string | null, length: numb
   const [share, setShare] = useState<MessageShare | null>(null)
   const [words, setWords] = useState('')
   const search = useSettled(words.trim())
-  const calm = useDeferredValue(length)
+  const paced = usePaced(length)
   const failures = run.tool_error_count
   const errors = useQuery({
     ...positionsQuery(run.id, branchId, { share: 'errors', search: null }, failures),
@@ -49,24 +70,26 @@ export function useFinding(run: RunInFull, branchId: string | null, length: numb
   })
   const isPart = share !== null && share !== 'errors'
   const part = useQuery({
-    ...positionsQuery(run.id, branchId, { share, search: null }, calm),
+    ...positionsQuery(run.id, branchId, { share, search: null }, paced),
     enabled: isPart,
   })
   const matching = useQuery({
-    ...positionsQuery(run.id, branchId, { share, search }, calm),
+    ...positionsQuery(run.id, branchId, { share, search }, paced),
     enabled: search !== '',
   })
   // A time that somebody wrote is found as words are; else it is a place in the transcript.
   const isMoment = share === null && isTime(search) && matching.data?.positions.length === 0
-  const moment = useQuery({ ...momentQuery(run.id, branchId, search, calm), enabled: isMoment })
+  const moment = useQuery({ ...momentQuery(run.id, branchId, search, paced), enabled: isMoment })
   const reached = useMemo(() => (moment.data ? [moment.data] : NONE), [moment.data])
   const failed = errors.data?.positions ?? NONE
   const asked = part.data?.positions ?? NONE
   const positions = share === null ? null : share === 'errors' ? failed : asked
   const matches = search === '' ? NONE : isMoment ? reached : (matching.data?.positions ?? NONE)
   const areAllMatches = matching.data?.is_all ?? true
-  const found =
-    matching.isPlaceholderData || matching.isPending || (isMoment && moment.isPending) ? '' : search
+  const found = matching.data === undefined || (isMoment && moment.isPending) ? '' : search
+  const shown = share === 'errors' ? errors : part
+  const isLooking = share !== null && shown.isLoading
+  const areAllPositions = share === null || (shown.data?.is_all ?? true)
   const error = errors.error ?? part.error ?? matching.error ?? moment.error
   return useMemo(
     () => ({
@@ -75,6 +98,8 @@ export function useFinding(run: RunInFull, branchId: string | null, length: numb
       words,
       setWords,
       positions,
+      isLooking,
+      areAllPositions,
       errors: failed,
       matches,
       areAllMatches,
@@ -82,7 +107,19 @@ export function useFinding(run: RunInFull, branchId: string | null, length: numb
       isMoment,
       error,
     }),
-    [share, words, positions, failed, matches, areAllMatches, found, isMoment, error],
+    [
+      share,
+      words,
+      positions,
+      isLooking,
+      areAllPositions,
+      failed,
+      matches,
+      areAllMatches,
+      found,
+      isMoment,
+      error,
+    ],
   )
 }
 

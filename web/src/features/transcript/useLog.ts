@@ -99,7 +99,7 @@ export function useLog(
     virtualizer,
     positionAt,
     held,
-    newCount: leftAt === null ? 0 : history.length - leftAt,
+    newCount: leftAt === null ? 0 : countAfter(leftAt, positions, history.length),
     isFollowing: leftAt === null && held === null,
     isRushing: rush.isRushing,
     hold: (position) => {
@@ -131,6 +131,12 @@ function useRush() {
     timer.current = setTimeout(() => setRushing(false), RUSH)
   }
   return { isRushing, moved }
+}
+
+/** How many of the messages that are shown stand after a position. */
+function countAfter(position: number, positions: readonly number[] | null, length: number): number {
+  if (positions === null) return length - position
+  return positions.length - 1 - positions.findLastIndex((one) => one <= position)
 }
 
 /** The row of a position, or the first one after it. */
