@@ -6,7 +6,7 @@ import type { Query, QueryClient, QueryKey } from '@tanstack/react-query'
 export type Change = { topic: string; id: string; session_id: string | null }
 
 const LISTS = 1000 // ms: a list under heavy writing is read again at once, then at most so often
-const OWN = 150 // ms: whoever looks at one run wants to see what it says as it says it
+const OWN = 1000 // ms: its transcript hears of each message by itself; all else of a run is heavy to tell
 const LOOK_AGAIN = 50 // ms, while an answer is on its way that was asked for before the change
 
 type Mark = { key: QueryKey; every: number }
