@@ -1,6 +1,7 @@
 """`li runs ls`: which runs there are, and how they are doing."""
 
 import re
+import time
 
 import pytest
 
@@ -35,8 +36,17 @@ def test_a_row_says_how_a_run_is_doing(li: Li, ctx: Context, clock: Clock) -> No
     title, works, failed = answer.out.splitlines()
     assert title.split() == ["RUN", "NAME", "KIND", "STATE", "ACTIVITY", "SIZE", "TOOK", "UPDATED"]
     assert re.match(r"run-works +count the files in this folder +Agent +Running · quiet \d+d · process unknown ", works)
-    assert re.search(r" bash \d+d +1 br · 2 msg +\d+d +\d+d ago$", works)
+    assert re.search(r" process unknown +1 br · 2 msg +\d+d +\d+d ago$", works)  # who is gone waits for nothing
     assert re.match(r"run-failed +triage +Flow +Failed · exit 3 · 2 messages +1 br · 2 msg +3m 12s +\d+d ago$", failed)
+
+
+def test_a_row_says_what_a_run_waits_for(li: Li, ctx: Context, clock: Clock) -> None:
+    clock.now = time.time() - 200
+    two_runs(ctx, clock)
+    _, works, _ = li("runs", "ls").out.splitlines()
+    assert re.search(r" bash \d+s +1 br · 2 msg +\d+s +\d+s ago$", works)
+    [row] = li("runs", "ls", "--status", "running", "--json").objects
+    assert (row["activity"]["kind"], row["activity"]["tool"]) == ("tool", "bash")
 
 
 def test_states_are_coloured_by_their_tone_on_a_terminal(li: Li, ctx: Context, clock: Clock) -> None:
@@ -71,7 +81,7 @@ def test_programs_get_one_object_a_run(li: Li, ctx: Context, clock: Clock) -> No
         "parent": None,
     }  # fmt: skip
     assert failed["activity"] is None
-    assert (works["activity"]["kind"], works["activity"]["tool"]) == ("tool", "bash")
+    assert works["activity"] is None
     assert works["provenance"]["parent"] == "run-failed"
     assert works["ended_at"] is None
 
@@ -103,7 +113,7 @@ def test_every_filter(li: Li, ctx: Context, clock: Clock, words: tuple[str, ...]
     [
         (("--status", "bogus"), "'bogus' is not a status. Use one of: running, completed"),
         (("--health", "bogus"), "Use one of: healthy, idle"),
-        (("--view", "bogus"), "Use one of: slow"),
+        (("--view", "bogus"), "Use one of: waiting, slow"),
         (("--sort", "bogus"), "'bogus' is not an order. Use one of: active, created, ended."),
         (("--since", "yesterday"), "'yesterday' is neither an age nor a date. Type 30m, 12h, 7d"),
         (("--cursor", "bogus"), "'bogus' is not a cursor."),
