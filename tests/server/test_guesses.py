@@ -102,7 +102,7 @@ def _guess(url: str, number: int) -> int:
     return (
         lambda: _log_in(url, f"wrong{number}"),
         lambda: _ask(url, {"Authorization": f"Bearer wrong{number}"}),
-        lambda: _ask(url, {"Cookie": f"lionstudio=wrong{number}"}),
+        lambda: _ask(url, {"Cookie": f"{Door(token=TOKEN).cookie_name}=wrong{number}"}),
     )[number % 3]()
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
+from lionstudio.domain.asking import ASKING_TOOLS, INTERACTIVE
 from lionstudio.domain.conversation import Branch, MessageKind, OpenCall
 from lionstudio.domain.health_words import GONE, Health
 from lionstudio.domain.session import Session, SessionStatus
@@ -34,13 +35,6 @@ class HumanWait(NamedTuple):
     branch_id: str | None = None
     tool: str | None = None  # what permission is asked for
 
-
-# Tools whose result is a person's answer: while such a call is open, somebody is asked. Names that agents use for it.
-ASKING_TOOLS = frozenset(
-    {"AskUserQuestion", "ExitPlanMode", "ask_user", "ask_human", "permission_prompt", "request_permission",
-     "request_user_input"}
-)  # fmt: skip
-INTERACTIVE = "interactive"  # in a session's metadata: a person sits in front of it and can answer
 
 # Most urgent first: a person can act on the first, knows what runs by the second, and only waits for the third.
 ACTIVITY_ORDER = (ActivityKind.HUMAN, ActivityKind.TOOL, ActivityKind.MODEL, ActivityKind.UNKNOWN)

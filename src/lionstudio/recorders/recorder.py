@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
-from lionstudio.domain.activity import INTERACTIVE
+from lionstudio.domain.asking import INTERACTIVE
 from lionstudio.domain.drafts import require_exit_code, require_mapping, require_texts
 from lionstudio.domain.session import TERMINAL_STATUSES, InvocationKind
 from lionstudio.domain.words import parse_word, unknown_word

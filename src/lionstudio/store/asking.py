@@ -1,6 +1,6 @@
 """Sessions in which a person is asked, as a condition on `session`."""
 
-from lionstudio.domain.activity import ASKING_TOOLS, INTERACTIVE
+from lionstudio.domain.asking import ASKING_TOOLS, INTERACTIVE
 
 # What `derive_activity` calls waiting for a person, as a question: an open call that asks one, a gate that one has to
 # open, or an answer in front of somebody. Only running sessions are asked, of which there are few. Whether one is

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body, Path, Query, Response
 from pydantic import Discriminator, Field, Tag
 
-from lionstudio.domain.activity import INTERACTIVE
+from lionstudio.domain.asking import INTERACTIVE
 from lionstudio.domain.conversation import Line
 from lionstudio.domain.drafts import LARGEST_TIME, require_no_future
 from lionstudio.domain.errors import InvalidRequest, SessionNotFound, Unavailable
