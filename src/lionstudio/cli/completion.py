@@ -206,7 +206,7 @@ class Sources:
         return self._ask(lambda ctx: [Word(show.topic, show.goal or "") for show in list_shows(ctx, limit=MOST_WORDS)])
 
     def described(self, group: str) -> list[Word]:
-        from lionstudio.importers.described import AGENTS, PLAYBOOKS, list_names
+        from lionstudio.services.described import AGENTS, PLAYBOOKS, list_names
 
         kind = AGENTS if group == "agents" else PLAYBOOKS
         try:

@@ -25,13 +25,13 @@ from lionstudio.domain.run_files import (
 )
 from lionstudio.domain.session import SessionStatus
 from lionstudio.importers.report import ADDED, UPDATED, ImportReport, Problem, StrangeStatuses
-from lionstudio.importers.small_files import read_text
 from lionstudio.services.branches import list_branches
 from lionstudio.services.context import Context
 from lionstudio.services.import_parts import NAMESPACE
 from lionstudio.services.imports import BranchImport, SessionImport, import_sessions
 from lionstudio.services.lionagi import session_import
 from lionstudio.services.play_runs import link_plays
+from lionstudio.services.small_files import read_text
 
 LARGEST_FILE = 512 * 1024 * 1024  # bytes; reading one takes several times that in memory
 MOST_NAMES = 5  # of run folders that wait

@@ -32,12 +32,12 @@ from lionstudio.domain.show_files import (
 from lionstudio.domain.show_plan import ShowPlan, parse_plan
 from lionstudio.domain.show_sync import PlayOnDisk, ShowOnDisk
 from lionstudio.importers.report import FORGOTTEN, UPDATED, ImportReport, Problem
-from lionstudio.importers.small_files import read_text
 from lionstudio.machine import CannotLook, look_at, started_at
 from lionstudio.services.context import Context
 from lionstudio.services.show_pages import is_show
 from lionstudio.services.show_sync import ACTOR, Difference, sync_show
 from lionstudio.services.shows import delete_play, delete_show, find_show, list_plays, list_shows
+from lionstudio.services.small_files import read_text
 
 Parsed = TypeVar("Parsed")
 Step = Callable[[int], None]

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from lionstudio.domain.errors import InvalidContent
-from lionstudio.importers.small_files import read_text
+from lionstudio.services.small_files import read_text
+from lionstudio.services.yaml_tree import compose
 
 LARGEST = 256 * 1024  # bytes
 MARK = "---"
@@ -44,6 +45,11 @@ def list_described(home: str, kind: Kind) -> list[Described]:
     for name, path in found:
         first.setdefault(name, path)
     return [_named(_read(name, path, kind), first[name]) for name, path in found]
+
+
+def find_path(home: str, kind: Kind, name: str) -> str | None:
+    """The file of one of them, without reading it: the one that is meant where several have this name."""
+    return next((path for known, path in sorted(_find(os.path.join(home, kind.folder), kind)) if known == name), None)
 
 
 def list_names(home: str, kind: Kind) -> list[str]:
@@ -88,7 +94,7 @@ def _read(name: str, path: str, kind: Kind) -> Described:
     try:
         if not text.strip():
             raise InvalidContent("The file is empty.")
-        front, body = (text, "") if kind is PLAYBOOKS else _split(text)
+        front, body = (text, "") if kind is PLAYBOOKS else split_head(text)
         told = _top_level(front)
     except InvalidContent as error:
         problem = error.message
@@ -96,7 +102,7 @@ def _read(name: str, path: str, kind: Kind) -> Described:
     return Described(name, path, description, told.get("model"), text, problem)
 
 
-def _split(text: str) -> tuple[str, str]:
+def split_head(text: str) -> tuple[str, str]:
     """Front matter and body of a Markdown file; raises InvalidContent if that is not told."""
     lines = text.splitlines(keepends=True)
     if lines and lines[0].rstrip() == MARK:
@@ -109,32 +115,16 @@ def _split(text: str) -> tuple[str, str]:
 
 def _top_level(text: str) -> dict[str, str]:
     """The plain values at the top of a YAML text; raises InvalidContent."""
-    if not text.strip():
+    root = compose(text)
+    if root is None:
         return {}
-    import yaml
-
-    try:
-        # Not the loader in C: it crashes the whole process on what is nested deeply.
-        root = yaml.compose(text, Loader=yaml.SafeLoader)
-    except RecursionError:
-        raise InvalidContent("It is nested too deeply.") from None
-    except yaml.YAMLError as error:
-        raise InvalidContent(f"It is not YAML: {_why(error)}.") from None
-    except (ValueError, OverflowError):  # such as a character number that no character has
-        raise InvalidContent("It is not YAML.") from None
-    if not isinstance(root, yaml.MappingNode):
+    if root.id != "mapping":
         raise InvalidContent("It holds no YAML mapping.")
     return {
         key.value: " ".join(value.value.split())
         for key, value in root.value
-        if isinstance(key, yaml.ScalarNode) and isinstance(value, yaml.ScalarNode)
+        if key.id == "scalar" and value.id == "scalar"
     }
-
-
-def _why(error: Exception) -> str:
-    mark = getattr(error, "problem_mark", None)
-    said = getattr(error, "problem", None) or getattr(error, "reason", None) or "it cannot be understood"
-    return f"{said} (line {mark.line + 1})" if mark is not None else str(said)
 
 
 def _first_paragraph(text: str) -> str | None:
