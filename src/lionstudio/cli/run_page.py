@@ -14,7 +14,7 @@ from lionstudio.domain.labels import KIND_LABELS, SOURCE_LABELS
 from lionstudio.domain.reasons import EvidenceKind, EvidenceRef
 from lionstudio.domain.session import Session
 from lionstudio.domain.usage import Usage
-from lionstudio.services.branches import history_length
+from lionstudio.services.forking import history_length
 from lionstudio.services.run_values import row_values
 from lionstudio.services.runs import SessionDetail, SessionSummary
 

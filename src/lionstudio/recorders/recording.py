@@ -13,12 +13,14 @@ from lionstudio import machine
 from lionstudio.domain.drafts import snapshot
 from lionstudio.domain.errors import BranchNotFound, Error, InvalidRequest
 from lionstudio.domain.process import ProcessRecord, ProcessRole
+from lionstudio.domain.reasons import reason_for_exit
+from lionstudio.domain.session import RUN_ACTOR, Session, SessionStatus
 from lionstudio.recorders import ambient
 from lionstudio.recorders.endings import Ending, ending_of_exception
 from lionstudio.recorders.keeper import Keeper
 from lionstudio.recorders.records import Record, finish_record, start_record
 from lionstudio.recorders.signals import signals
-from lionstudio.services.sessions import SessionDraft, finish_session, start_session
+from lionstudio.services.sessions import SessionDraft, finish_session, session_of, start_session
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -61,6 +63,7 @@ class Recording:
         self.keeper = keeper
         self.line = draft.line
         self._draft = draft
+        self._ending: Ending | None = None
         self._announced = False
         self._begun = False
         self._over = False
@@ -70,6 +73,19 @@ class Recording:
         self._worker: Worker | None = None  # writes for an event loop
         self._last_job: Future[None] | None = None
         self._unheard: list[Error] = []
+
+    @property
+    def told(self) -> Session:
+        """The run as it was announced and ended here, whether the database has heard of it or not."""
+        begun = session_of(self._draft)
+        if self._ending is None:
+            return begun
+        status, at = SessionStatus(self._ending["status"]), float(self._ending["at"])
+        code = self._ending.get("exit_code")
+        reason = self._ending.get("reason") or reason_for_exit(status, code)
+        return begun._replace(
+            status=status, ended_at=at, updated_at=at, exit_code=code, end_actor=RUN_ACTOR, end_reason=reason
+        )
 
     def begin(self) -> None:
         """Begin the run; raises what makes that impossible, leaving nothing behind."""
@@ -170,7 +186,9 @@ class Recording:
         self._announced = True
         _RECORDINGS.add(self)
         signals.add(self.line.session_id, self._end_by_signal)  # before it is begun, so that no signal comes between
-        return self._draft._replace(parent_session_id=ambient.parent_session_id(), started_at=time.time())
+        parent = self._draft.parent_session_id or ambient.parent_session_id()
+        self._draft = self._draft._replace(parent_session_id=parent, started_at=time.time())
+        return self._draft
 
     def _start(self, draft: SessionDraft) -> None:
         self.keeper.open()
@@ -196,6 +214,7 @@ class Recording:
         if not self._begun or self._is_parents:
             return self.keeper.finish(patience=None if self._begun else 0.0)
         session_id, ending = self.line.session_id, {"at": time.time(), **ending}
+        self._ending = ending
         try:
             self.keeper.write(
                 lambda ctx: finish_session(ctx, session_id, **ending), record=lambda: finish_record(session_id, ending)

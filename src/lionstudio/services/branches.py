@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 from lionstudio.domain.change import Topic
 from lionstudio.domain.conversation import Branch, Line, OpenCall
-from lionstudio.domain.errors import AlreadyExists, BranchNotFound, ForkOutOfRange
-from lionstudio.domain.phrases import count_of
+from lionstudio.domain.errors import AlreadyExists, BranchNotFound
 from lionstudio.services.context import Context
+from lionstudio.services.forking import NO_FORK, fork_point
 from lionstudio.services.sessions import get, lock_sessions
 from lionstudio.store import branches, progressions
 from lionstudio.store.transaction import Tx
@@ -39,7 +39,9 @@ def create_branch(ctx: Context, draft: BranchDraft) -> Branch:
             if known.session_id != session.id:
                 raise AlreadyExists(f"Another run has a branch {known.id!r}.", hint="Choose another id for the branch.")
             return known
-        forked_at = None if draft.parent_branch_id is None else _fork_position(tx, draft)
+        fork = NO_FORK
+        if draft.parent_branch_id is not None:
+            fork = fork_point(tx, _get(tx, draft.parent_branch_id), draft.forked_at_ord)
         branch = Branch(
             id=draft.line.branch_id,
             created_at=created_at,
@@ -47,19 +49,13 @@ def create_branch(ctx: Context, draft: BranchDraft) -> Branch:
             progression_id=draft.line.branch_progression_id,
             name=draft.name,
             user=draft.user,
-            parent_branch_id=draft.parent_branch_id,
-            forked_at_ord=forked_at,
             node_metadata=draft.node_metadata,
+            **fork._asdict(),
         )
         progressions.add_head(tx, branch.progression_id, created_at=created_at)
         branches.insert(tx, branch)
         tx.tell(Topic.BRANCH, branch.id, session_id=session.id, at=ctx.now())
     return branch
-
-
-def history_length(branch: Branch) -> int:
-    """How many messages a branch has, with those it inherited."""
-    return (branch.forked_at_ord or 0) + branch.message_count
 
 
 def get_branch(ctx: Context, branch_id: str) -> Branch:
@@ -92,15 +88,3 @@ def _owners(tx: Tx, draft: BranchDraft) -> set[str]:
     """The session of the branch and that of its parent, which must not be pruned before the fork is stored."""
     parent = None if draft.parent_branch_id is None else branches.find(tx, draft.parent_branch_id)
     return {draft.line.session_id} if parent is None else {draft.line.session_id, parent.session_id}
-
-
-def _fork_position(tx: Tx, draft: BranchDraft) -> int:
-    assert draft.parent_branch_id is not None
-    length = history_length(_get(tx, draft.parent_branch_id))
-    position = length if draft.forked_at_ord is None else draft.forked_at_ord
-    if not 0 <= position <= length:
-        raise ForkOutOfRange(
-            f"The branch has {count_of(length, 'message')} and cannot be forked at {position}.",
-            hint=f"Choose a position from 0 (nothing is kept) to {length} (everything is kept).",
-        )
-    return position

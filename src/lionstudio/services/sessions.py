@@ -23,6 +23,7 @@ from lionstudio.domain.usage import Usage
 from lionstudio.domain.words import parse_word
 from lionstudio.services.admin import keep_history
 from lionstudio.services.context import Context
+from lionstudio.services.forking import NO_FORK, ForkPoint, fork_point, history_length
 from lionstudio.services.naming import name_in
 from lionstudio.store import audit, branches, changes, processes, progressions, sessions, usage
 from lionstudio.store.transaction import Tx
@@ -48,40 +49,47 @@ class SessionDraft(NamedTuple):
     branch_name: str | None = None
     node_metadata: Mapping[str, Any] | None = None
     branch_metadata: Mapping[str, Any] | None = None
+    parent_branch_id: str | None = None  # the branch of another run that its first one goes on with
+    forked_at_ord: int | None = None  # … and how much of it; None: all of it
     started_at: float | None = None
+
+
+def session_of(draft: SessionDraft) -> Session:
+    """The session that a recorder announces, as it begins; raises UnknownWord."""
+    started_at = draft.started_at or 0.0
+    return with_fitting_names(
+        Session(
+            id=draft.line.session_id,
+            created_at=started_at,
+            updated_at=started_at,
+            progression_id=draft.line.session_progression_id,
+            name=draft.name,
+            user=draft.user,
+            status=SessionStatus.RUNNING,
+            started_at=started_at,
+            invocation_kind=None if draft.kind is None else parse_word(InvocationKind, draft.kind, what="kind of run"),
+            source_kind=parse_word(SourceKind, draft.source, what="source of a run"),
+            playbook_name=draft.playbook,
+            agent_name=draft.agent,
+            show_topic=draft.show_topic,
+            show_play_name=draft.show_play,
+            artifacts_path=draft.artifacts_path,
+            parent_session_id=draft.parent_session_id,
+            node_metadata=draft.node_metadata,
+            branch_count=1,
+        )
+    )
 
 
 def start_session(ctx: Context, draft: SessionDraft, process: ProcessRecord | None = None) -> Session:
     """Begin a run with its first branch (R90). Announcing the same run again changes nothing."""
     started_at = ctx.now() if draft.started_at is None else draft.started_at
-    kind = None if draft.kind is None else parse_word(InvocationKind, draft.kind, what="kind of run")
-    source = parse_word(SourceKind, draft.source, what="source of a run")
+    session = session_of(draft._replace(started_at=started_at))
     with ctx.db.write() as tx:
         known = sessions.find(tx, draft.line.session_id)
         if known is not None:
             return known
-        session = with_fitting_names(
-            Session(
-                id=draft.line.session_id,
-                created_at=started_at,
-                updated_at=started_at,
-                progression_id=draft.line.session_progression_id,
-                name=draft.name,
-                user=draft.user,
-                status=SessionStatus.RUNNING,
-                started_at=started_at,
-                invocation_kind=kind,
-                source_kind=source,
-                playbook_name=draft.playbook,
-                agent_name=draft.agent,
-                show_topic=draft.show_topic,
-                show_play_name=draft.show_play,
-                artifacts_path=draft.artifacts_path,
-                parent_session_id=known_session(tx, draft.parent_session_id),
-                node_metadata=draft.node_metadata,
-                branch_count=1,
-            )
-        )
+        session = session._replace(parent_session_id=known_session(tx, draft.parent_session_id))
         branch = Branch(
             id=draft.line.branch_id,
             created_at=started_at,
@@ -89,6 +97,7 @@ def start_session(ctx: Context, draft: SessionDraft, process: ProcessRecord | No
             progression_id=draft.line.branch_progression_id,
             name=draft.branch_name,
             node_metadata=draft.branch_metadata,
+            **_fork_of(tx, draft)._asdict(),
         )
         progressions.add_head(tx, session.progression_id, created_at=started_at)
         sessions.insert(tx, session)
@@ -103,6 +112,15 @@ def start_session(ctx: Context, draft: SessionDraft, process: ProcessRecord | No
         )  # fmt: skip
         tx.tell(Topic.SESSION, session.id, session_id=session.id, at=ctx.now())
     return session
+
+
+def _fork_of(tx: Tx, draft: SessionDraft) -> ForkPoint:
+    """Where the first branch begins. No run fails for a branch that is not here any more."""
+    parent = None if draft.parent_branch_id is None else branches.find(tx, draft.parent_branch_id)
+    if parent is None:
+        return NO_FORK
+    at = draft.forked_at_ord
+    return fork_point(tx, parent, None if at is None else min(at, history_length(parent)))
 
 
 def finish_session(

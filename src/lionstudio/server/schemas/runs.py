@@ -16,7 +16,7 @@ from lionstudio.domain.tool_errors import KINDS_SHOWN, Failure, ToolErrors, fail
 from lionstudio.domain.usage import Usage
 from lionstudio.server.schemas.evidence import EvidenceOut, ProcessOut
 from lionstudio.server.schemas.states import StateOut
-from lionstudio.services.branches import history_length
+from lionstudio.services.forking import history_length
 from lionstudio.services.run_values import row_values
 from lionstudio.services.runs import Lane, SessionDetail, SessionSummary
 
