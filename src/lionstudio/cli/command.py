@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from lionstudio.cli.output import Console, terminal_width
 from lionstudio.domain.errors import Invalid
+from lionstudio.domain.near_words import did_you_mean
 from lionstudio.recorders.reading import open_to_read
 from lionstudio.services.context import Context
 from lionstudio.settings import Settings, load_settings
@@ -191,11 +192,3 @@ def _awaits_value(command: Command, word: str, known: Mapping[str, bool]) -> boo
     raise WrongUsage(
         f"{command.words}: There is no option {name}.{did_you_mean(name, known)}", hint=f"Type: {command.words} --help"
     )
-
-
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """A sentence that offers the nearest known words, or nothing."""
-    from difflib import get_close_matches
-
-    near = get_close_matches(word, list(known), n=3, cutoff=0.6)
-    return f" Did you mean {' or '.join(near)}?" if near else ""

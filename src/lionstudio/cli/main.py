@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except Error as error:
-        _complain(words, error.code, error.message, error.hint)
+        _complain(words, error.code, error.message, error.hint, *getattr(error, "problems", ()))
         usual = 2 if isinstance(error, Invalid) else 1
         return int(getattr(error, "exit_code", usual))  # few commands say more with theirs
     except KeyboardInterrupt as stop:
@@ -118,8 +118,9 @@ def _run(words: list[str]) -> int:
         case [] | ["--help" | "-h" | "help"]:
             print(HELP)
             return 0
-    from lionstudio.cli.command import WrongUsage, did_you_mean, run_command
+    from lionstudio.cli.command import WrongUsage, run_command
     from lionstudio.cli.commands import GROUPS, find_commands
+    from lionstudio.domain.near_words import did_you_mean
 
     words, common = _split_common(words)
     if words and words[0] == "help":
@@ -169,8 +170,8 @@ def _help_of_group(group: str) -> str:
     )
 
 
-def _complain(words: list[str], code: str, message: str, hint: str | None = None) -> None:
-    """Say what went wrong: in one line for people, as one object for a program that asked for --json."""
+def _complain(words: list[str], code: str, message: str, hint: str | None = None, *problems: str) -> None:
+    """Say what went wrong: in one line for people, behind its problems; as one object for a program (--json)."""
     if hint is not None and code != "wrong_usage":
         from lionstudio.cli.hints import find_database, name_database
 
@@ -178,11 +179,13 @@ def _complain(words: list[str], code: str, message: str, hint: str | None = None
     if "--json" in words[: words.index("--") if "--" in words else None]:
         from lionstudio.domain.json_text import to_json
 
-        _say(to_json({"error": {"code": code, "message": message, "hint": hint}}, what="error"))
+        told = {"code": code, "message": message, "hint": hint, **({"problems": problems} if problems else {})}
+        _say(to_json({"error": told}, what="error"))
         return
     from lionstudio.cli.output import one_line  # an error may repeat what an agent said
 
-    _say(one_line(f"li: {message} {hint or ''}".rstrip()))
+    for sentence in (*problems, f"li: {message} {hint or ''}".rstrip()):
+        _say(one_line(sentence))
 
 
 def _say(sentence: str) -> None:

@@ -5,6 +5,7 @@
     │   ├── UnknownWord              a value outside a closed vocabulary
     │   ├── InvalidContent           content or metadata that is not JSON
     │   ├── InvalidRequest           any other argument that cannot be used
+    │   ├── InvalidFile              a file that says what cannot be done; lists each problem with its line
     │   └── PlayGraphCycle           plays that wait for each other
     ├── NotFound                 what was asked for does not exist                 404, exit 1
     │   ├── SessionNotFound  BranchNotFound  MessageNotFound  ProgressionNotFound
@@ -43,7 +44,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # not from `typing`: loading that takes as long as starting Python
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 
 class Error(Exception):
@@ -86,6 +87,16 @@ class InvalidRequest(Invalid):
     """An argument that cannot be used."""
 
     code = "invalid_request"
+
+
+class InvalidFile(Invalid):
+    """A file that a person wrote says something that cannot be done."""
+
+    code = "invalid_file"
+
+    def __init__(self, message: str, *, problems: Sequence[str], hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.problems = problems  # each with its file, line and column
 
 
 class PlayGraphCycle(Invalid):
