@@ -3,11 +3,14 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from lionstudio.domain.conversation import Branch
 from lionstudio.domain.drafts import EXIT_CODES
 from lionstudio.domain.errors import InvalidContent
 from lionstudio.domain.foreign_words import Foreign, read_kind, read_status
 from lionstudio.domain.lionagi_envelope import ORIGINAL, unix_of
+from lionstudio.domain.reasons import REASON_CODES
 from lionstudio.domain.session import (
+    TERMINAL_STATUSES,
     InvocationKind,
     Session,
     SessionStatus,
@@ -16,8 +19,15 @@ from lionstudio.domain.session import (
 )
 
 RUN_FILE = "run.json"
+ORDER_FILE = "progression.json"  # the order of all its messages, which several branches do not tell
 BRANCHES_FOLDER, ARTIFACTS_FOLDER = "branches", "artifacts"
 KEPT = "run_json"  # the key of node_metadata that holds run.json as it was
+METADATA = "node_metadata"
+# Columns that stand in run.json under their own names.
+TOLD_AS_IT_IS = (
+    "name", "user", "agent_name", "playbook_name", "invocation_kind", "show_topic", "show_play_name",
+    "parent_session_id", "status", "started_at", "ended_at", "exit_code", "end_actor", "end_reason", METADATA,
+)  # fmt: skip
 
 
 class RunFile(NamedTuple):
@@ -69,24 +79,29 @@ def session_of(
 
     `said` are the times of its messages. A run began no later than its first one, and a file's time is no proof.
     """
-    told = run.told
+    told = {name: value for name, value in run.told.items() if name != METADATA}
+    own = run.told.get(METADATA)
     started_at = run.started_at if run.started_at is not None else min((files.first, *said))
     ended_at = run.ended_at
     if run.status is SessionStatus.RUNNING:
         ended_at = None
     elif ended_at is None:
         ended_at = max((files.last, *said, started_at))
-    metadata = {**(known.node_metadata or {}), KEPT: dict(told)}
+    end_actor, end_reason = _end_of(run)
+    metadata = {**(own if isinstance(own, Mapping) else {}), **(known.node_metadata or {}), KEPT: told}
     if run.original:
         metadata[ORIGINAL] = {**metadata.get(ORIGINAL, {}), **run.original}
     return known._replace(
         created_at=started_at,
         updated_at=max((started_at, *said) if ended_at is None else (started_at, ended_at)),
         name=_text(told, "name", "session_name"),
+        user=_text(told, "user") or known.user,
         status=run.status,
         started_at=started_at,
         ended_at=ended_at,
         exit_code=run.exit_code,
+        end_actor=end_actor,
+        end_reason=end_reason,
         invocation_kind=run.kind,
         source_kind=SourceKind.IMPORTED_FS,
         playbook_name=_text(told, "playbook_name", "playbook"),
@@ -97,6 +112,27 @@ def session_of(
         parent_session_id=_text(told, "parent_session_id"),
         node_metadata=metadata,
     )
+
+
+def run_object(session: Session, branches: Sequence[Branch], *, folder: str, cwd: str | None) -> dict[str, Any]:
+    """What run.json says of a session: `session_of` reads it back. `branches` are its own, the first one first."""
+    told: dict[str, Any] = {
+        "run_id": session.id,
+        "session_id": session.id,
+        "state_root": folder,
+        "artifact_root": session.artifacts_path,
+        "branch_id": branches[0].id if branches else None,
+        "cwd": cwd,
+    }
+    for name in ("provider", "model"):
+        words = [_text(branch.node_metadata or {}, name) for branch in branches]
+        told[name] = words[0] if words and all(words) else None  # one without it would take it for its own
+    return told | {name: getattr(session, name) for name in TOLD_AS_IT_IS}
+
+
+def names_own_session(run: RunFile) -> bool:
+    """Whether a run folder is that of one session, which has its id."""
+    return run.run_id is not None and run.told.get("session_id") == run.run_id
 
 
 def branch_config(run: RunFile, branch_id: str) -> dict[str, str]:
@@ -112,6 +148,14 @@ def session_id_of(branches: Iterable[Mapping[str, Any]]) -> str | None:
     users = {branch.get("user") for branch in branches if isinstance(branch.get("user"), str | None)}
     only = users.pop() if len(users) == 1 else None
     return only if isinstance(only, str) and _is_uuid(only) else None
+
+
+def _end_of(run: RunFile) -> tuple[str | None, str | None]:
+    """Who ended a run and why, where its file says so in words that we know."""
+    reason = _text(run.told, "end_reason")
+    if run.status not in TERMINAL_STATUSES or reason not in REASON_CODES:
+        return None, None
+    return _text(run.told, "end_actor"), reason
 
 
 def _status(word: object, exit_code: int | None) -> Foreign[SessionStatus]:

@@ -7,11 +7,12 @@ from typing import Any
 
 from lionstudio.domain.asking import INTERACTIVE
 from lionstudio.domain.drafts import require_exit_code, require_mapping, require_texts
+from lionstudio.domain.reasons import require_reason_code
 from lionstudio.domain.session import TERMINAL_STATUSES, InvocationKind
 from lionstudio.domain.words import parse_word, unknown_word
 from lionstudio.recorders import ambient
 from lionstudio.recorders.branch import BranchRecorder
-from lionstudio.recorders.endings import ending_of_exception, ending_of_exit_code, normal_ending
+from lionstudio.recorders.endings import Ending, ending_of_exception, ending_of_exit_code, normal_ending
 from lionstudio.recorders.keeper import Keeper
 from lionstudio.recorders.recording import Recording
 from lionstudio.services.context import Context, new_line
@@ -43,17 +44,31 @@ class Run(BranchRecorder):
         self._recording.begin()
         return self
 
-    def finish(self, status: str | None = None, exit_code: int | None = None) -> None:
-        """End the run; the same as leaving the block. A second time, and in the child of a fork, it does nothing."""
+    def finish(
+        self,
+        status: str | None = None,
+        exit_code: int | None = None,
+        *,
+        reason: str | None = None,
+        sentence: str | None = None,
+    ) -> None:
+        """End the run; the same as leaving the block. A second time, and in the child of a fork, it does nothing.
+
+        `reason` is a registered code and `sentence` says it to people, where the exit code does not say enough.
+        """
         if exit_code is not None:
             require_exit_code(exit_code)
+        if reason is not None:
+            require_reason_code(reason)
         if status is not None:
             final = sorted(TERMINAL_STATUSES)
             if status not in final:
                 raise unknown_word(status, what="status that a run can end with", allowed=final)
-            self._recording.end({"status": str(status), "exit_code": exit_code})
+            ending: Ending = {"status": str(status), "exit_code": exit_code}
         else:
-            self._recording.end(normal_ending() if exit_code is None else ending_of_exit_code(exit_code))
+            ending = normal_ending() if exit_code is None else ending_of_exit_code(exit_code)
+        said = {"reason": reason, "sentence": sentence}
+        self._recording.end({**ending, **{name: text for name, text in said.items() if text is not None}})
 
     def __enter__(self) -> "Run":
         return self.start()

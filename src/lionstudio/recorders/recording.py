@@ -10,6 +10,7 @@ from contextvars import Token
 from typing import TYPE_CHECKING, Any
 
 from lionstudio import machine
+from lionstudio.domain.conversation import Branch
 from lionstudio.domain.drafts import snapshot
 from lionstudio.domain.errors import BranchNotFound, Error, InvalidRequest
 from lionstudio.domain.process import ProcessRecord, ProcessRole
@@ -20,7 +21,7 @@ from lionstudio.recorders.endings import Ending, ending_of_exception
 from lionstudio.recorders.keeper import Keeper
 from lionstudio.recorders.records import Record, finish_record, start_record
 from lionstudio.recorders.signals import signals
-from lionstudio.services.sessions import SessionDraft, finish_session, session_of, start_session
+from lionstudio.services.sessions import SessionDraft, finish_session, first_branch_of, session_of, start_session
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -86,6 +87,11 @@ class Recording:
         return begun._replace(
             status=status, ended_at=at, updated_at=at, exit_code=code, end_actor=RUN_ACTOR, end_reason=reason
         )
+
+    @property
+    def first_branch(self) -> Branch:
+        """The branch that it began with, as it was announced."""
+        return first_branch_of(self._draft, self._draft.started_at or 0.0)
 
     def begin(self) -> None:
         """Begin the run; raises what makes that impossible, leaving nothing behind."""

@@ -81,6 +81,18 @@ def session_of(draft: SessionDraft) -> Session:
     )
 
 
+def first_branch_of(draft: SessionDraft, started_at: float) -> Branch:
+    """The branch that a session begins with, before anything is known of the one that it goes on with."""
+    return Branch(
+        id=draft.line.branch_id,
+        created_at=started_at,
+        session_id=draft.line.session_id,
+        progression_id=draft.line.branch_progression_id,
+        name=draft.branch_name,
+        node_metadata=draft.branch_metadata,
+    )
+
+
 def start_session(ctx: Context, draft: SessionDraft, process: ProcessRecord | None = None) -> Session:
     """Begin a run with its first branch (R90). Announcing the same run again changes nothing."""
     started_at = ctx.now() if draft.started_at is None else draft.started_at
@@ -90,15 +102,7 @@ def start_session(ctx: Context, draft: SessionDraft, process: ProcessRecord | No
         if known is not None:
             return known
         session = session._replace(parent_session_id=known_session(tx, draft.parent_session_id))
-        branch = Branch(
-            id=draft.line.branch_id,
-            created_at=started_at,
-            session_id=session.id,
-            progression_id=draft.line.branch_progression_id,
-            name=draft.branch_name,
-            node_metadata=draft.branch_metadata,
-            **_fork_of(tx, draft)._asdict(),
-        )
+        branch = first_branch_of(draft, started_at)._replace(**_fork_of(tx, draft)._asdict())
         progressions.add_head(tx, session.progression_id, created_at=started_at)
         sessions.insert(tx, session)
         progressions.add_head(tx, branch.progression_id, created_at=started_at)
@@ -209,6 +213,12 @@ def get_session(ctx: Context, session_id: str) -> Session:
     """One session; raises SessionNotFound."""
     with ctx.db.read() as tx:
         return get(tx, session_id)
+
+
+def list_message_ids(ctx: Context, session_id: str) -> list[str]:
+    """The ids of a session's messages in their order; raises SessionNotFound."""
+    with ctx.db.read() as tx:
+        return progressions.progression_ids(tx, get(tx, session_id).progression_id)
 
 
 def resolve_session(ctx: Context, typed: str) -> Session:

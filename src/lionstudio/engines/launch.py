@@ -1,0 +1,192 @@
+"""What every run of agents shares: its session, its folder, its team, who may stop it, and its end."""
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from lionstudio.domain.asking import INTERACTIVE
+from lionstudio.domain.errors import InvalidRequest, Unavailable
+from lionstudio.domain.session import InvocationKind, exit_code_of
+from lionstudio.domain.show_files import session_name
+from lionstudio.recorders.branch import BranchRecorder
+from lionstudio.recorders.endings import ending_of_exception
+from lionstudio.recorders.keeper import Keeper
+from lionstudio.recorders.recorder import Run
+from lionstudio.recorders.recording import Recording
+from lionstudio.recorders.run_folder import RunFolder, artifacts_in, folder_of
+from lionstudio.recorders.stopping import Stopping
+from lionstudio.services.context import new_line
+from lionstudio.services.sessions import SessionDraft
+from lionstudio.settings import Settings, load_settings
+
+AGENT_VARIABLE, TEAM_VARIABLE, DB_VARIABLE = "LIONAGI_AGENT", "LIONAGI_TEAM", "LIONAGI_DB"
+TOPIC_VARIABLE, PLAY_VARIABLE = "LIONAGI_SHOW_TOPIC", "LIONAGI_SHOW_PLAY"
+
+
+class Parent(NamedTuple):
+    """The run that a new one goes on with: which of its branches, and how much of that."""
+
+    session_id: str
+    branch_id: str
+    position: int | None = None  # None: all of it
+
+
+class Launch(NamedTuple):
+    """A run of agents that is about to begin."""
+
+    kind: str = InvocationKind.AGENT.value
+    name: str | None = None
+    agent: str | None = None  # the profile of its agent, where it has one
+    playbook: str | None = None
+    model: str | None = None  # of its first branch
+    branch_name: str = "main"
+    show_topic: str | None = None
+    show_play: str | None = None
+    team: str | None = None  # made if there is none of this name
+    members: tuple[str, ...] = ()  # who joins the team; the agent, if nobody is named
+    save: str | None = None  # where its files go, instead of into its folder
+    timeout: float | None = None  # seconds
+    cwd: str | None = None
+    db: str | None = None
+    metadata: Mapping[str, Any] | None = None
+    parent: Parent | None = None
+    interactive: bool = False
+
+
+class Launched:
+    """A run that has begun, and what its agents need to know of it."""
+
+    def __init__(self, launch: Launch, settings: Settings, run: Run, stopping: Stopping, folder: RunFolder) -> None:
+        self.launch = launch
+        self.settings = settings
+        self.run = run
+        self.stopping = stopping
+        self.folder = folder
+        self._recording = run._recording
+
+    def env(self, branch: BranchRecorder | None = None, *, member: str | None = None) -> dict[str, str]:
+        """What the environment of an agent says beside our own: its run, its branch, its name, its team, its show."""
+        launch = self.launch
+        told = {
+            **(branch or self.run).variables,
+            AGENT_VARIABLE: member or launch.agent,
+            TEAM_VARIABLE: launch.team,
+            TOPIC_VARIABLE: launch.show_topic,
+            PLAY_VARIABLE: launch.show_play,
+            DB_VARIABLE: None if self.settings.db_is_default else self.settings.db,
+        }
+        return {name: value for name, value in told.items() if value}
+
+    def save(self, name: str, text: str) -> None:
+        """Put a file where --save says, if it does. One that cannot be written is said, and ends nothing."""
+        if self.launch.save is None:
+            return
+        try:
+            with open(os.path.join(self.launch.save, name), "w", encoding="utf-8", errors="replace") as file:
+                file.write(text)
+        except OSError as error:
+            self.say("save", f"{name} could not be written to {self.launch.save} ({error.strerror}).")
+
+    def say(self, what: str, sentence: str) -> None:
+        """Tell a person on stderr, once for each kind of thing."""
+        self._recording.keeper.say(what, sentence)
+
+    def end(self, exit_code: int | None = None, reason: str | None = None, sentence: str | None = None) -> None:
+        """End the run by an exit code (D2), or by what stopped it, or well. A second time it does nothing."""
+        code = exit_code if exit_code is not None else self.stopping.cause
+        self.run.finish(exit_code=code or 0, reason=reason, sentence=sentence)
+
+    @property
+    def exit_code(self) -> int:
+        """How we say the end of the run to who started us."""
+        return exit_code_of(self._recording.told)
+
+
+@contextmanager
+def launched(launch: Launch) -> Iterator[Launched]:
+    """A run that begins here and has ended when the block is left: as `end` said, else by what stopped it or left it.
+
+    Only in the main thread, for signals ask it to stop inside. Raises what makes the run impossible, before it begins.
+    """
+    launch = _settled(launch)
+    settings = load_settings(db=launch.db)
+    stopping = Stopping(launch.timeout)
+    with stopping.listen():
+        recording = Recording(*_announced(launch, settings))
+        run = Run(recording, name=launch.name, model=launch.model)
+        folder = RunFolder(run, settings, cwd=launch.cwd or os.getcwd())
+        begun = Launched(launch, settings, run, stopping, folder)
+        if launch.team is not None:
+            join(begun)
+        run.start()
+        folder.begin()
+        try:
+            yield begun
+            begun.end()
+        except BaseException as error:
+            recording.end(ending_of_exception(error))
+            raise
+        finally:
+            folder.finish()
+
+
+def join(begun: Launched) -> None:
+    """Let who works in the run be a member of its team, which is made if there is none; raises what forbids it."""
+    from lionstudio.recorders.team_joining import join_team
+
+    launch = begun.launch
+    assert launch.team is not None
+    members = launch.members or ((launch.agent,) if launch.agent else ())
+    join_team(begun.settings, launch.team, members, say=lambda sentence: begun.say("team", sentence))
+
+
+def _settled(launch: Launch) -> Launch:
+    """The launch with what follows from it; raises InvalidRequest, and Unavailable for a folder that cannot be made."""
+    topic, play = launch.show_topic, launch.show_play
+    if (topic is None) != (play is None):
+        raise InvalidRequest("A play of a show has a topic and a name.", hint="Give both --show-topic and --show-play.")
+    if launch.timeout is not None and not 0 < launch.timeout < float("inf"):
+        raise InvalidRequest("--timeout must be more than 0 seconds.")
+    if topic is not None and play is not None:
+        launch = launch._replace(name=session_name(topic, play), kind=InvocationKind.SHOW_PLAY.value)
+    else:
+        launch = launch._replace(
+            show_topic=os.environ.get(TOPIC_VARIABLE) or None, show_play=os.environ.get(PLAY_VARIABLE) or None
+        )
+    if launch.save is not None:
+        launch = launch._replace(save=os.path.abspath(os.path.expanduser(launch.save)))
+        _require_folder(str(launch.save))
+    return launch
+
+
+def _require_folder(folder: str) -> None:
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError as error:
+        raise Unavailable(
+            f"The folder {folder} cannot be made ({error.strerror}).", hint="Name another one after --save."
+        ) from error
+
+
+def _announced(launch: Launch, settings: Settings) -> tuple[Keeper, SessionDraft]:
+    line = new_line()
+    parent = launch.parent
+    metadata = {**(launch.metadata or {}), **({INTERACTIVE: True} if launch.interactive else {})}
+    draft = SessionDraft(
+        line=line,
+        name=launch.name,
+        kind=launch.kind,
+        agent=launch.agent,
+        playbook=launch.playbook,
+        show_topic=launch.show_topic,
+        show_play=launch.show_play,
+        artifacts_path=launch.save or artifacts_in(folder_of(settings, line.session_id)),
+        parent_session_id=None if parent is None else parent.session_id,
+        branch_name=launch.branch_name,
+        node_metadata=metadata or None,
+        branch_metadata={"model": launch.model} if launch.model else None,
+        parent_branch_id=None if parent is None else parent.branch_id,
+        forked_at_ord=None if parent is None else parent.position,
+    )
+    return Keeper(settings, line.session_id), draft

@@ -1,0 +1,129 @@
+"""Run folders: runs/<id>/ of a run that is recorded here, which `li state import` reads back into an equal session.
+
+run.json is there from the beginning, so that whoever looks into the folder sees a run that runs, and says at the end
+how it ended. The branches come at the end, from the database. Trouble with any of it is said and harms no run.
+"""
+
+import fcntl
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from typing import Any
+
+from lionstudio.domain.conversation import Branch
+from lionstudio.domain.errors import Error, Unavailable
+from lionstudio.domain.json_text import to_json
+from lionstudio.domain.lionagi_messages import ProgressionDraft, progression_dict
+from lionstudio.domain.run_files import ARTIFACTS_FOLDER, BRANCHES_FOLDER, ORDER_FILE, RUN_FILE, run_object
+from lionstudio.domain.session import Session, SessionStatus
+from lionstudio.recorders.recorder import Run
+from lionstudio.services.context import Context, open_context
+from lionstudio.settings import Settings
+
+LOCK_FILE = "run.lock"
+PRIVATE = 0o700  # what agents say is for nobody else
+
+
+def folder_of(settings: Settings, session_id: str) -> str:
+    """Where the folder of a run is."""
+    return os.path.join(settings.home_folder, "runs", session_id)
+
+
+def artifacts_in(folder: str) -> str:
+    """Where a run keeps its files that names no other place."""
+    return os.path.join(folder, ARTIFACTS_FOLDER)
+
+
+class RunFolder:
+    """The folder of one run. Begin it when the run has begun, and finish it when the run has ended."""
+
+    def __init__(self, run: Run, settings: Settings, *, cwd: str | None = None) -> None:
+        self._recording = run._recording
+        self._settings = settings
+        self._cwd = cwd
+        self._lock: int | None = None
+        self.path = folder_of(settings, run.session_id)
+
+    def begin(self) -> None:
+        """Make the folder, with a run.json that says that the run runs."""
+        with self._harmlessly():
+            session = self._recording.told
+            os.makedirs(self.path, mode=PRIVATE, exist_ok=True)
+            os.makedirs(os.path.join(self.path, BRANCHES_FOLDER), exist_ok=True)
+            if session.artifacts_path == artifacts_in(self.path):
+                os.makedirs(session.artifacts_path, exist_ok=True)
+            self._take_lock()
+            self._write_run(session, [self._recording.first_branch])
+
+    def finish(self) -> None:
+        """Write how the run ended and what it said; the lock is gone afterwards, whatever happens."""
+        try:
+            with self._harmlessly():
+                self._write_end()
+        finally:
+            self._drop_lock()
+
+    def _write_end(self) -> None:
+        try:
+            with closing(open_context(self._settings, create=False).db) as db:
+                self._write_stored(Context(db))
+        except Error as error:  # the run has ended all the same, and that is known here
+            self._write_run(self._recording.told, [self._recording.first_branch])
+            raise Unavailable(f"{error.message} What it said is not in the folder.") from error
+
+    def _write_stored(self, ctx: Context) -> None:
+        from lionstudio.services.branches import list_branches
+        from lionstudio.services.lionagi import get_lionagi_branch
+        from lionstudio.services.sessions import get_session, list_message_ids
+
+        session = get_session(ctx, self._recording.line.session_id)
+        if session.status is SessionStatus.RUNNING:
+            raise Unavailable("The database has not got all of the run yet.")
+        branches = list_branches(ctx, session.id)
+        for branch in branches:
+            told = get_lionagi_branch(ctx, branch.id)
+            told["messages"]["progression"].setdefault("id", branch.progression_id)
+            _write(os.path.join(self.path, BRANCHES_FOLDER), f"{branch.id}.json", told)
+        order = ProgressionDraft(session.progression_id, session.created_at, tuple(list_message_ids(ctx, session.id)))
+        _write(self.path, ORDER_FILE, progression_dict(order))
+        # At last: who finds the end of the run in its folder finds everything.
+        self._write_run(session, sorted(branches, key=lambda branch: branch.id != self._recording.line.branch_id))
+
+    def _write_run(self, session: Session, branches: Sequence[Branch]) -> None:
+        _write(self.path, RUN_FILE, run_object(session, branches, folder=self.path, cwd=self._cwd))
+
+    def _take_lock(self) -> None:
+        """Say that somebody writes here, and who."""
+        self._lock = os.open(os.path.join(self.path, LOCK_FILE), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.write(self._lock, f"{os.getpid()}\n".encode())
+
+    def _drop_lock(self) -> None:
+        if self._lock is None:
+            return
+        with suppress(OSError):
+            os.unlink(os.path.join(self.path, LOCK_FILE))
+        os.close(self._lock)
+        self._lock = None
+
+    @contextmanager
+    def _harmlessly(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:  # noqa: BLE001  whatever it is, the run goes on as if there were no folder
+            why = error.strerror or str(error) if isinstance(error, OSError) else str(error)
+            self._recording.keeper.say("folder", f"The folder {self.path} is not whole: {why} The run goes on.")
+
+
+def _write(folder: str, name: str, told: Mapping[str, Any]) -> None:
+    """Write a JSON file; whoever reads meanwhile gets the one before, or this one."""
+    path, draft = os.path.join(folder, name), os.path.join(folder, f".{name}.{os.getpid()}")
+    try:
+        with open(draft, "w", encoding="ascii") as file:
+            file.write(to_json(told, what=name))
+        os.replace(draft, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(draft)
+        raise
