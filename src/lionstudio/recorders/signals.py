@@ -35,11 +35,12 @@ class SignalWatch:
         self._pending: int | None = None
         self._dying = False
         self._hold = self._on_interrupt  # one object, so that it can be recognised
+        self.someone_heard = False  # a signal came while somebody else listens, who ends the run
 
     @property
     def told_to_stop(self) -> bool:
         """Whether the process is about to end, so that nobody should wait for anything."""
-        return self._dying or self._pending is not None
+        return self._dying or self._pending is not None or self.someone_heard
 
     def add(self, session_id: str, finish: Finish) -> None:
         """Call `finish` when the process is told to stop."""

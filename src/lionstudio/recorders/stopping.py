@@ -1,8 +1,17 @@
 """Why and by whom a run is asked to stop, told to everything that works for it."""
 
+import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from types import FrameType
+
+from lionstudio.recorders.signals import signals
+
+DEADLINE = 124  # the cause of a run whose time is over, as timeout(1) says it
+CAUSES: Mapping[int, int] = {signal.SIGHUP: 129, signal.SIGINT: 130, signal.SIGTERM: 143}
+# What a process is told for each cause. One whose time is over is asked as politely as any other.
+SIGNALS: Mapping[int, int] = {DEADLINE: signal.SIGTERM, **{cause: number for number, cause in CAUSES.items()}}
 
 Act = Callable[[int], None]
 
@@ -13,27 +22,55 @@ class Stopping:
     def __init__(self, timeout: float | None = None) -> None:
         self.timeout = timeout
         self.cause: int | None = None
-        self._lock = threading.Lock()
+        # Not a plain lock: a signal may come while the main thread itself holds it.
+        self._lock = threading.RLock()
         self._acts: list[Act] = []
 
     def stop(self, cause: int) -> None:
         """Ask everything to stop; the first cause is the one that counts, and later ones are passed on, too."""
         with self._lock:
             self.cause = self.cause or cause
-            acts = tuple(self._acts)
-        for act in acts:
-            act(cause)
+            for act in tuple(self._acts):  # while nobody can leave `each` and close what its act uses
+                act(cause)
 
     @contextmanager
     def each(self, act: Act) -> Iterator[None]:
-        """Inside, `act` is called with the cause whenever somebody asks to stop; at once if that was before."""
+        """Inside, `act` is called with the cause whenever somebody asks to stop; at once if that was before.
+
+        It may be called in the middle of anything, so it should do no more than wake who works.
+        """
         with self._lock:
             self._acts.append(act)
-            cause = self.cause
-        if cause is not None:
-            act(cause)
+            if self.cause is not None:
+                act(self.cause)
         try:
             yield
         finally:
             with self._lock, suppress(ValueError):
                 self._acts.remove(act)
+
+    @contextmanager
+    def listen(self) -> Iterator[None]:
+        """Inside, SIGINT, SIGTERM, SIGHUP and the timeout ask to stop, and end nothing by themselves.
+
+        Only in the main thread. A signal that is ignored stays so: whoever began us with nohup meant it.
+        """
+        heard = [number for number in CAUSES if signal.getsignal(number) not in (signal.SIG_IGN, None)]
+        before = {number: signal.signal(number, self._hear) for number in heard}
+        deadline = None
+        if self.timeout is not None:
+            deadline = threading.Timer(self.timeout, self.stop, (DEADLINE,))
+            deadline.daemon = True
+            deadline.start()
+        try:
+            yield
+        finally:
+            if deadline is not None:
+                deadline.cancel()
+            for number, handler in before.items():
+                signal.signal(number, handler)
+            signals.someone_heard = False
+
+    def _hear(self, number: int, frame: FrameType | None) -> None:
+        signals.someone_heard = True
+        self.stop(CAUSES[number])
