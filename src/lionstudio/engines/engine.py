@@ -21,6 +21,7 @@ class Task(NamedTuple):
     tools: tuple[str, ...] | None = None  # None: whatever the agent has by itself
     resume: str | None = None  # the agent's own id of a conversation to go on with
     fork: bool = False  # go on with a copy of it
+    totals: Mapping[str, Any] = {}  # what that conversation had consumed before, as its agent counts
     history: tuple[Message, ...] = ()  # what was said before, for agents that keep no conversation
     arguments: tuple[str, ...] = ()  # a whole command, for the engine that runs any
     cwd: str | None = None
@@ -28,12 +29,13 @@ class Task(NamedTuple):
 
 
 class Begun(NamedTuple):
-    """The agent told who it is."""
+    """The agent told who it is. It may do so again, when it knows more."""
 
     native_id: str | None = None  # its own id of the conversation, by which it can be resumed
     model: str | None = None
     tools: tuple[str, ...] = ()
     facts: Mapping[str, Any] = {}
+    totals: Mapping[str, Any] = {}  # what the conversation has consumed so far, where later counts include that
 
 
 class Process(NamedTuple):
@@ -63,6 +65,9 @@ class Said(NamedTuple):
     branch: str | None = None  # a NewBranch's key; None is the agent's own
     metadata: Mapping[str, Any] = {}  # with `model` and `usage`, where this message is what they belong to
     at: float | None = None
+    answers: str | None = None  # of a tool result: the key of its call
+    is_native: bool = False  # the key is in the agent's own files, too, so that reading those finds the same message
+    id: str | None = None  # the id to store it with, where the agent's own is one of ours already
 
 
 class Unknown(NamedTuple):
@@ -110,5 +115,8 @@ class Reader(Protocol):
     def read(self, line: str) -> Iterable[Event]:
         """What a line means; never raises, whatever the line is."""
 
+    def end(self) -> Iterable[Event]:
+        """What is known only once the stream has ended; asked once, after the last line."""
+
     def verdict(self, exit_code: int) -> Verdict:
-        """What the stream said about its end; asked once, after the last line."""
+        """What the stream said about its end; asked once, after `end`."""

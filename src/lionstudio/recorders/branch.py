@@ -15,13 +15,15 @@ from lionstudio.domain.conversation import (
     Message,
     MessageDraft,
 )
-from lionstudio.domain.drafts import require_position, require_texts, require_whole_number
+from lionstudio.domain.drafts import require_mapping, require_position, require_texts, require_whole_number
 from lionstudio.domain.errors import InvalidRequest
+from lionstudio.recorders import ambient
 from lionstudio.recorders.recording import Recording, Storing
-from lionstudio.recorders.records import branch_record, message_record, send_record
+from lionstudio.recorders.records import branch_record, describe_record, message_record, send_record
 from lionstudio.recorders.signals import signals
 from lionstudio.services.branches import BranchDraft, create_branch
 from lionstudio.services.context import Context, new_id, new_line
+from lionstudio.services.describing import describe_branch
 from lionstudio.services.messages import append_message, list_inbox, list_outbox, send_message
 
 Seen = Message | int | None  # a message of the inbox or its position: what comes after it is new
@@ -76,6 +78,11 @@ class BranchRecorder:
     @property
     def id(self) -> str:
         return self._line.branch_id
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """What the environment of a child process says that belongs to this branch."""
+        return ambient.child_variables(self._line)
 
     def system(self, text: Any, **more: Any) -> Recorded:
         """The system prompt of this branch."""
@@ -175,13 +182,28 @@ class BranchRecorder:
         """What was sent from here, oldest first, after a message that was seen; raises Unavailable."""
         return self._box(list_outbox, after, channel)
 
-    def fork(self, name: str | None = None, *, at: int | None = None, model: str | None = None) -> "BranchRecorder":
+    def describe(self, facts: Mapping[str, Any]) -> None:
+        """Add to what is known of this branch (its metadata), over what was said of it under the same names."""
+        line, facts = self._line, self._recording.own(facts)
+        self._recording.write(
+            describe_branch, line, facts, record=lambda: describe_record(line, facts), branch=self._created
+        )
+
+    def fork(
+        self,
+        name: str | None = None,
+        *,
+        at: int | None = None,
+        model: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> "BranchRecorder":
         """A new branch that begins with the first `at` messages of this one's history; with all of them by default.
 
         Nothing is copied. Raises ForkOutOfRange.
         """
         require_texts({"name of a branch": name, "model": model})
         require_position(at)
+        require_mapping("metadata", metadata)
         line = new_line(self._line.session_id)._replace(session_progression_id=self._line.session_progression_id)
         model = model or self.model
         draft = BranchDraft(
@@ -189,7 +211,7 @@ class BranchRecorder:
             name=name,
             parent_branch_id=self._line.branch_id,
             forked_at_ord=at,
-            node_metadata={"model": model} if model else None,
+            node_metadata={**({"model": model} if model else {}), **(metadata or {})} or None,
             created_at=time.time(),
         )
         created = self._recording.write(create_branch, draft, record=lambda: branch_record(draft), branch=self._created)

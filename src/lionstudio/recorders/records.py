@@ -9,6 +9,7 @@ from lionstudio.domain.errors import Conflict, ForkOutOfRange, Invalid, InvalidR
 from lionstudio.domain.process import Place, ProcessRecord, ProcessRole
 from lionstudio.services.branches import BranchDraft, create_branch
 from lionstudio.services.context import Context
+from lionstudio.services.describing import describe_branch
 from lionstudio.services.messages import append_message, send_message
 from lionstudio.services.sessions import SessionDraft, finish_session, start_session
 
@@ -21,6 +22,10 @@ def start_record(draft: SessionDraft, process: ProcessRecord) -> Record:
 
 def branch_record(draft: BranchDraft) -> Record:
     return {"do": "branch", "draft": _fields(draft)}
+
+
+def describe_record(line: Line, facts: Mapping[str, Any]) -> Record:
+    return {"do": "describe", "line": list(line), "facts": dict(facts)}
 
 
 def message_record(line: Line, draft: MessageDraft, at: float) -> Record:
@@ -73,6 +78,10 @@ def _branch(ctx: Context, record: Record) -> None:
         create_branch(ctx, BranchDraft(line=line, **{**fields, "forked_at_ord": None}))
 
 
+def _describe(ctx: Context, record: Record) -> None:
+    describe_branch(ctx, Line(*record["line"]), record["facts"])
+
+
 def _message(ctx: Context, record: Record) -> None:
     append_message(ctx, Line(*record["line"]), _message_draft(record), at=record["at"])
 
@@ -95,6 +104,7 @@ REFUSED_FOR_GOOD = (Invalid, Conflict, NotFound, KeyError, TypeError, ValueError
 _WRITERS: Mapping[str, Callable[[Context, Record], None]] = {
     "start": _start,
     "branch": _branch,
+    "describe": _describe,
     "message": _message,
     "send": _send,
     "finish": _finish,

@@ -1,0 +1,40 @@
+"""Which engines there are: `ENGINE/MODEL`, and what to type where one is missing."""
+
+from collections.abc import Callable, Mapping
+
+from lionstudio.domain.errors import InvalidRequest
+from lionstudio.domain.words import unknown_word
+from lionstudio.engines.engine import Engine
+
+
+# Loaded only when they are asked for: naming the engines must cost nothing.
+def _exec() -> Engine:
+    from lionstudio.engines.command import CommandEngine
+
+    return CommandEngine()
+
+
+ENGINES: Mapping[str, Callable[[], Engine]] = {
+    "exec": _exec,
+}
+# What other programs call them.
+ALIASES: Mapping[str, str] = {"claude-code": "claude", "claude_code": "claude"}
+
+
+def engine_for(name: str) -> tuple[Engine, str | None]:
+    """The engine and the model that `ENGINE/MODEL` names; without a model the agent takes its own.
+
+    Raises UnknownWord, which lists the engines.
+    """
+    engine, slash, model = name.strip().partition("/")
+    if slash and not model.strip():
+        raise InvalidRequest(f"{name!r} names no model.", hint=f"Write {engine}/MODEL, or only {engine}.")
+    known = ENGINES.get(ALIASES.get(engine, engine))
+    if known is None:
+        raise unknown_word(engine or name, what="engine", allowed=ENGINES)
+    return known(), model.strip() or None
+
+
+def require(engine: Engine) -> None:
+    """Raise an Error that says how to install an engine, if it is not here."""
+    engine.require()

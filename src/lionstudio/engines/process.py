@@ -1,0 +1,51 @@
+"""An agent that is a process: fed with its prompt, its stream read line by line, asked to stop when the run is."""
+
+import os
+import shlex
+from collections.abc import Sequence
+
+from lionstudio.engines.engine import Noise, Process, Reader, Task, Tell, Verdict
+from lionstudio.engines.lines import Lines
+from lionstudio.recorders.child import run_child
+from lionstudio.recorders.stopping import Stopping
+
+COMMAND_LIMIT = 1_000
+
+
+def run_process(
+    argv: Sequence[str], task: Task, *, stdin: str | None, reader: Reader, tell: Tell, stopping: Stopping
+) -> Verdict:
+    """Run a command to its end, telling what its stream means as it comes."""
+    argv = [_plain(argument) for argument in argv]
+    lines = Lines()
+
+    def read(line: str) -> None:
+        for event in reader.read(line):
+            tell(event)
+
+    def hear(data: bytes) -> None:
+        for line in lines.feed(data):
+            read(line)
+
+    ended = run_child(
+        argv,
+        stopping=stopping,
+        stdin=None if stdin is None else stdin.encode(errors="replace"),
+        env={**os.environ, **{name: _plain(value) for name, value in task.env.items()}},
+        cwd=task.cwd,
+        on_start=lambda pid: tell(Process(pid, shlex.join(argv)[:COMMAND_LIMIT])),
+        on_stdout=hear,
+        on_stderr=lambda data: tell(Noise(data.decode(errors="replace"))),
+    )
+    for line in lines.end():
+        read(line)
+    for event in reader.end():
+        tell(event)
+    if not ended.started:
+        return Verdict(ended.code, failed=True, sentence=f"It could not be started: {ended.why}.")
+    return reader.verdict(ended.code)
+
+
+def _plain(text: str) -> str:
+    """Text that the operating system takes: it knows no NUL and no half characters."""
+    return text.replace("\0", "\ufffd").encode(errors="replace").decode()
