@@ -102,6 +102,19 @@ def test_a_branch_of_the_run_begins_with_all_that_was_said(ctx: Context, locatio
     assert texts(list_messages(ctx, run.session_id, run.id)) == ["one", "two", "three"]
 
 
+def test_another_agent_of_a_run_has_a_branch_that_is_a_fork_of_none(ctx: Context, location: str) -> None:
+    with lionstudio.record("flow", db=location, model="claude/a") as run:
+        run.user("First")
+        critic = run.agent("critic", model="codex/b", metadata={"provider": "codex"})
+        critic.user("Second")
+        unnamed = run.agent()
+    _, second, third = list_branches(ctx, run.session_id)
+    assert (second.id, second.name, second.parent_branch_id, second.forked_at_ord) == (critic.id, "critic", None, None)
+    assert second.node_metadata == {"model": "codex/b", "provider": "codex"}
+    assert (third.id, third.name, third.node_metadata) == (unnamed.id, None, None)
+    assert texts(list_messages(ctx, run.session_id, critic.id)) == ["Second"]
+
+
 @pytest.mark.parametrize("at", [3, -1])
 def test_a_fork_where_the_branch_has_no_message_is_refused(ctx: Context, location: str, at: int) -> None:
     with lionstudio.record(db=location) as run:

@@ -201,23 +201,21 @@ class BranchRecorder:
 
         Nothing is copied. Raises ForkOutOfRange.
         """
-        require_texts({"name of a branch": name, "model": model})
         require_position(at)
-        require_mapping("metadata", metadata)
-        line = new_line(self._line.session_id)._replace(session_progression_id=self._line.session_progression_id)
-        model = model or self.model
-        draft = BranchDraft(
-            line,
-            name=name,
-            parent_branch_id=self._line.branch_id,
-            forked_at_ord=at,
-            node_metadata={**({"model": model} if model else {}), **(metadata or {})} or None,
-            created_at=time.time(),
-        )
-        created = self._recording.write(create_branch, draft, record=lambda: branch_record(draft), branch=self._created)
-        return BranchRecorder(self._recording, line, name=name, model=model, created=created)
+        return self._begin(name, model or self.model, metadata, parent_branch_id=self._line.branch_id, forked_at_ord=at)
 
     branch = fork
+
+    def _begin(
+        self, name: str | None, model: str | None, metadata: Mapping[str, Any] | None, **fork: Any
+    ) -> "BranchRecorder":
+        require_texts({"name of a branch": name, "model": model})
+        require_mapping("metadata", metadata)
+        line = new_line(self._line.session_id)._replace(session_progression_id=self._line.session_progression_id)
+        told = {**({"model": model} if model else {}), **(metadata or {})}
+        draft = BranchDraft(line, name=name, node_metadata=told or None, created_at=time.time(), **fork)
+        created = self._recording.write(create_branch, draft, record=lambda: branch_record(draft), branch=self._created)
+        return BranchRecorder(self._recording, line, name=name, model=model, created=created)
 
     @property
     def _sender(self) -> str:

@@ -70,6 +70,12 @@ class Run(BranchRecorder):
         said = {"reason": reason, "sentence": sentence}
         self._recording.end({**ending, **{name: text for name, text in said.items() if text is not None}})
 
+    def agent(
+        self, name: str | None = None, *, model: str | None = None, metadata: Mapping[str, Any] | None = None
+    ) -> BranchRecorder:
+        """Another agent of this run: a branch that begins empty and is a fork of none."""
+        return self._begin(name, model, metadata)
+
     def __enter__(self) -> "Run":
         return self.start()
 
