@@ -16,6 +16,7 @@ import pytest
 from lionstudio.server import live
 from lionstudio.server.app import create_app
 from lionstudio.server.serving import StudioServer, listen
+from lionstudio.server.threads import WRITES
 from lionstudio.services import messages
 from lionstudio.services.context import Context
 from lionstudio.settings import Settings, load_settings
@@ -151,7 +152,7 @@ def test_writers_that_wait_for_the_database_do_not_delay_the_end_and_are_told(
     with serving(studio_settings) as (url, server, thread), ThreadPoolExecutor(50) as clients:
         other.execute("BEGIN IMMEDIATE")
         calls = [clients.submit(httpx2.post, f"{url}{RUN}/messages", json=said, timeout=30) for _ in range(45)]
-        wait_until(lambda: sum("AnyIO worker" in one.name for one in threading.enumerate()) >= 40)
+        wait_until(lambda: WRITES.busy == 40)
         began = time.monotonic()
         server.stop()
         thread.join(20)

@@ -18,10 +18,6 @@ AT_ONCE = {"timeout": 2.5}  # seconds; those who hold the database up do so for 
 SAID = {"role": "user", "content": {"instruction": "Look at it."}}
 
 
-def busy_threads() -> int:
-    return sum(thread.name.startswith("AnyIO worker") for thread in threading.enumerate())
-
-
 def test_while_the_database_is_locked_whoever_only_reads_is_answered(studio_url: str, ctx: Context) -> None:
     run, old = start_run(ctx), start_run(ctx, "old")
     end_run(ctx, old.id)
@@ -29,13 +25,12 @@ def test_while_the_database_is_locked_whoever_only_reads_is_answered(studio_url:
         with ctx.db.write() as tx:  # as another program would hold it
             for one in (run, old):
                 session_rows.touch(tx, one.id, message_id=None, at=NOW)
-            before = busy_threads()
             saying = [people.submit(client.post, f"/api/sessions/{run.id}/messages", json=SAID) for _ in range(WRITERS)]
             deleting = [
                 people.submit(client.post, "/api/admin/prune", json={"session_ids": [old.id], "dry_run": False})
                 for _ in range(WRITERS)
             ]
-            wait_until(lambda: busy_threads() >= before + 40)
+            wait_until(lambda: WRITES.busy + SLOW.busy == 44)
             assert httpx.get(f"{studio_url}/api/ready", **AT_ONCE).status_code == 200
             listed = httpx.get(f"{studio_url}/api/sessions", **AT_ONCE).json()
             with httpx.stream("GET", f"{studio_url}/api/sessions/{run.id}/stream", **AT_ONCE) as stream:

@@ -12,15 +12,16 @@ _DAYS_FROM = 2 * _DAY  # `26h 10m` says more than `1d 2h`; past two days the hou
 
 def display_name(session: Session, *, first_instruction: str | None = None) -> str:
     """The best name people have for a run: the first of its names that says anything."""
+    if name := _tidy(session.name):  # what most have; a page of a list asks for a hundred names
+        return name
     show_play = " / ".join(part for part in (_tidy(session.show_topic), _tidy(session.show_play_name)) if part)
-    candidates = (
-        _tidy(session.name),
-        show_play,
-        _tidy(session.playbook_name),
-        _tidy(session.agent_name),
-        first_words(_tidy(first_instruction)),
+    return (
+        show_play
+        or _tidy(session.playbook_name)
+        or _tidy(session.agent_name)
+        or first_words(_tidy(first_instruction))
+        or short_id(session.id)
     )
-    return next((name for name in candidates if name), short_id(session.id))
 
 
 def first_words(text: str) -> str:

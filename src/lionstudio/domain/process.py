@@ -121,6 +121,8 @@ _STRONGEST_FIRST = (ProcessState.ALIVE, ProcessState.UNKNOWN, ProcessState.DEAD)
 
 def combine_looks(looks: Sequence[ProcessLook]) -> ProcessLook:
     """One judgement for a run: its agent's process decides, and a recorder's only where no agent is recorded."""
+    if len(looks) == 1:
+        return looks[0]
     agent = _strongest([look for look in looks if look.role is ProcessRole.AGENT])
     recorder = _strongest([look for look in looks if look.role is ProcessRole.RECORDER])
     if agent is None:

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from pydantic_core import PydanticSerializationError
 
 from lionstudio.domain.json_text import to_json
-from lionstudio.server.threads import SLOW, WRITES, Lane
+from lionstudio.server.threads import READS, SLOW, WRITES, Lane
 
 TAG_BYTES = 12
 
@@ -41,9 +41,9 @@ class Route(APIRoute):
         super().__init__(path, _written(endpoint, status, self.lane_of(methods)), **settings)
 
     @staticmethod
-    def lane_of(methods: Collection[str]) -> Lane | None:
-        """Whose threads it runs in; None is where plain reads do."""
-        return None if set(methods) == {"GET"} else WRITES
+    def lane_of(methods: Collection[str]) -> Lane:
+        """Whose threads it runs in."""
+        return READS if set(methods) == {"GET"} else WRITES
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
@@ -65,22 +65,18 @@ class SlowRoute(Route):
     """A route that may take minutes. Few of them run at once, and the others wait for each other alone."""
 
     @staticmethod
-    def lane_of(methods: Collection[str]) -> Lane | None:
+    def lane_of(methods: Collection[str]) -> Lane:
         return SLOW
 
 
-def _written(endpoint: Callable[..., Any], status: int, lane: Lane | None) -> Callable[..., Any]:
+def _written(endpoint: Callable[..., Any], status: int, lane: Lane) -> Callable[..., Any]:
     """The endpoint, with its model written down. It keeps its annotations, which the API is described by."""
     if inspect.iscoroutinefunction(endpoint):
         return endpoint  # streams, and what has its lane already
 
-    @wraps(endpoint)
     def writing(*args: Any, **kwargs: Any) -> Any:
         result = endpoint(*args, **kwargs)
         return answer(result, status) if isinstance(result, BaseModel) else result
-
-    if lane is None:
-        return writing
 
     @wraps(endpoint)
     async def writing_in_lane(*args: Any, **kwargs: Any) -> Any:

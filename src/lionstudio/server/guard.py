@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from fastapi import HTTPException
 from fastapi.responses import RedirectResponse, Response
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lionstudio.domain.errors import InvalidRequest
@@ -37,7 +37,9 @@ HEADERS: Mapping[str, str] = {
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-cache",
 }
+_RAW_HEADERS = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
 
 
 class Door(NamedTuple):
@@ -222,10 +224,8 @@ class _Body:
 def _with_headers(send: Send) -> Send:
     async def sent(message: Message) -> None:
         if message["type"] == "http.response.start":
-            headers = MutableHeaders(scope=message)
-            for name, value in HEADERS.items():
-                headers.setdefault(name, value)
-            headers.setdefault("Cache-Control", "no-cache")
+            told = {name for name, _ in message["headers"]}
+            message["headers"] = [*message["headers"], *(pair for pair in _RAW_HEADERS if pair[0] not in told)]
         await send(message)
 
     return sent

@@ -40,8 +40,10 @@ def find_line(ctx: Context, session_id: str, branch_id: str | None = None) -> Li
 
 def _line(tx: Tx, session_id: str, branch_id: str | None) -> Line:
     """Where the messages of a branch go, or those of a run that names none."""
-    branch_id = branch_id or branches.find_first(tx, session_id)
-    line = None if branch_id is None else progressions.find_line(tx, session_id, branch_id)
+    if branch_id:
+        line = progressions.find_line(tx, session_id, branch_id)
+    else:
+        line = progressions.find_first_line(tx, session_id)
     if line is not None:
         return line
     if sessions.find(tx, session_id) is None:

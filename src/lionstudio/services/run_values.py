@@ -50,7 +50,11 @@ def state_values(state: NormalizedState) -> dict[str, Any]:
         "severity": state.severity,
         "tone": state.tone,
         "reasons": [
-            {"code": one.code, "sentence": one.sentence, "evidence": [ref._asdict() for ref in one.evidence]}
+            {
+                "code": one.code,
+                "sentence": one.sentence,
+                "evidence": [{"kind": kind, "ref": ref, "detail": detail} for kind, ref, detail in one.evidence],
+            }
             for one in state.reasons
         ],
     }

@@ -53,22 +53,6 @@ def find(tx: Tx, branch_id: str) -> Branch | None:
     return None if row is None else _branch(row)
 
 
-# It began when its session did, by the clock of the recorder; later ones by that of whoever stored them.
-FIND_FIRST = """
-    SELECT branch.id
-      FROM branches AS branch JOIN sessions AS session ON session.id = branch.session_id
-     WHERE branch.session_id = :session_id
-     ORDER BY CASE WHEN branch.created_at = session.created_at THEN 0 ELSE 1 END, branch.created_at, branch.id
-     LIMIT 1
-"""
-
-
-def find_first(tx: Tx, session_id: str) -> str | None:
-    """The branch that a run began with."""
-    found: str | None = tx.value(FIND_FIRST, session_id=session_id)
-    return found
-
-
 def list_in_session(tx: Tx, session_id: str) -> list[Branch]:
     """A session's branches, oldest first."""
     return [_branch(row) for row in tx.all(LIST_BRANCHES, session_id=session_id)]

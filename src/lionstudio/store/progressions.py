@@ -35,16 +35,29 @@ GROW_HEAD = "UPDATE progression_heads SET length = length + :by WHERE id = :prog
 HOLDS = "SELECT 1 FROM progression_entries WHERE message_id = :message_id AND progression_id = :progression_id LIMIT 1"
 
 
-FIND_LINE = """
+SELECT_LINE = """
     SELECT session.id, branch.id, session.progression_id, branch.progression_id
       FROM branches AS branch JOIN sessions AS session ON session.id = branch.session_id
-     WHERE branch.id = :branch_id AND session.id = :session_id
+"""
+FIND_LINE = SELECT_LINE + "WHERE branch.id = :branch_id AND session.id = :session_id"
+# It began when its session did, by the clock of the recorder; later ones by that of whoever stored them.
+FIND_FIRST_LINE = f"""
+    {SELECT_LINE}
+     WHERE branch.session_id = :session_id
+     ORDER BY CASE WHEN branch.created_at = session.created_at THEN 0 ELSE 1 END, branch.created_at, branch.id
+     LIMIT 1
 """
 
 
 def find_line(tx: Tx, session_id: str, branch_id: str) -> Line | None:
     """Where the next message of a branch goes."""
     row = tx.one(FIND_LINE, session_id=session_id, branch_id=branch_id)
+    return None if row is None else Line._make(row)
+
+
+def find_first_line(tx: Tx, session_id: str) -> Line | None:
+    """Where the next message of a run goes that names no branch: the one it began with."""
+    row = tx.one(FIND_FIRST_LINE, session_id=session_id)
     return None if row is None else Line._make(row)
 
 
