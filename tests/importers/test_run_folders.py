@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from lionstudio.domain.conversation import INSTRUCTION_CLASS
 from lionstudio.domain.json_text import to_json
 from lionstudio.domain.session import InvocationKind, SessionStatus, SourceKind
-from lionstudio.importers import run_folders
+from lionstudio.importers import run_folder_files
 from lionstudio.importers.report import ImportReport
 from lionstudio.importers.run_folders import import_run_folders
 from lionstudio.services import branches, imports, messages, sessions
@@ -314,7 +314,7 @@ def spoil(runs: Path) -> dict[str, str]:
     os.mkfifo(runs / "pipe" / "run.json")
     (runs / "huge").mkdir()
     with (runs / "huge" / "run.json").open("wb") as file:
-        file.truncate(run_folders.LARGEST_FILE + 1)
+        file.truncate(run_folder_files.LARGEST_FILE + 1)
     for name, text in {
         "empty": "",
         "half": '{"run_id": "ha',
@@ -342,7 +342,7 @@ def spoil(runs: Path) -> dict[str, str]:
 def test_what_cannot_be_read_is_named_and_the_rest_comes_in(
     ctx: Context, runs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run_folders, "LARGEST_FILE", 1_000_000)
+    monkeypatch.setattr(run_folder_files, "LARGEST_FILE", 1_000_000)
     wrong = spoil(runs)
     write_run(runs / "a good one", branch("b", instruction("one")), run_id="good")
     (runs / "a file.txt").write_text("not a run")

@@ -17,6 +17,7 @@ from lionstudio.services.branches import BranchDraft
 from lionstudio.services.change_feed import read_changes
 from lionstudio.services.context import Context, new_line
 from lionstudio.services.play_runs import find_run_of_play
+from lionstudio.services.session_finding import SHOWN_CHOICES, resolve_session
 from lionstudio.services.sessions import SessionDraft
 from tests.factories import NOW, Clock, line_of, start_run, user_says
 
@@ -211,7 +212,7 @@ def test_an_id_that_is_taken_by_plain_sql_is_named(ctx: Context) -> None:
 def test_a_person_may_type_the_beginning_of_an_id_or_a_name(ctx: Context) -> None:
     for session_id, name in (("abcd-1", "triage"), ("abcd-2", None), ("bcde-1", "review")):
         start_run(ctx, session_id, name=name)
-    meant = {typed: sessions.resolve_session(ctx, typed).id for typed in ("abcd-1", "b", "triage", "review")}
+    meant = {typed: resolve_session(ctx, typed).id for typed in ("abcd-1", "b", "triage", "review")}
     assert meant == {"abcd-1": "abcd-1", "b": "bcde-1", "triage": "abcd-1", "review": "bcde-1"}
 
 
@@ -222,14 +223,14 @@ def test_a_whole_id_wins_over_a_name_and_a_name_that_begins_another_id_wins_over
     start_run(ctx, "abcd-1", name="first")
     start_run(ctx, "efgh-1", name="abcd-1")
     start_run(ctx, "ijkl-1", name="abcd")
-    assert sessions.resolve_session(ctx, "abcd-1").id == "abcd-1"
+    assert resolve_session(ctx, "abcd-1").id == "abcd-1"
     with pytest.raises(Ambiguous) as caught:
-        sessions.resolve_session(ctx, "abcd")
+        resolve_session(ctx, "abcd")
     assert "ijkl-1 (abcd, " in caught.value.message
     assert "abcd-1 (first, " in caught.value.message
     assert caught.value.hint == "Type the id of the one that you mean."
     start_run(ctx, "mnop-1", name="mnop")  # both ways lead to the same run
-    assert sessions.resolve_session(ctx, "mnop").id == "mnop-1"
+    assert resolve_session(ctx, "mnop").id == "mnop-1"
 
 
 @pytest.mark.parametrize(
@@ -249,7 +250,7 @@ def test_what_may_mean_nothing_or_several_runs_is_refused(ctx, clock, typed, err
         start_run(ctx, session_id, name="triage")
         clock.pass_seconds(1)
     with pytest.raises(error) as caught:
-        sessions.resolve_session(ctx, typed)
+        resolve_session(ctx, typed)
     assert complaint in f"{caught.value.message} {caught.value.hint}"
 
 
@@ -257,9 +258,9 @@ def test_only_the_first_of_many_choices_are_named_and_long_names_cut(ctx: Contex
     for number in range(9):
         start_run(ctx, f"run-{number}", name="word " * 80)
     with pytest.raises(Ambiguous) as caught:
-        sessions.resolve_session(ctx, "run-")
+        resolve_session(ctx, "run-")
     assert caught.value.message.endswith("ago), and more.")
-    assert caught.value.message.count("created") == sessions.SHOWN_CHOICES
+    assert caught.value.message.count("created") == SHOWN_CHOICES
     assert len(caught.value.message) < 600
 
 

@@ -33,7 +33,7 @@ def export(call: Call) -> None:
 
 
 def _resolve(call: Call) -> list[str]:
-    from lionstudio.services.sessions import resolve_session
+    from lionstudio.services.session_finding import resolve_session
 
     return list(dict.fromkeys(resolve_session(call.ctx, typed).id for typed in call.args.runs))
 

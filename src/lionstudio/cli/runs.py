@@ -135,7 +135,7 @@ def require_count(option: str, number: int, *, least: int = 1) -> None:
 
 
 def _find(call: Call, typed: str) -> str:
-    from lionstudio.services.sessions import resolve_session
+    from lionstudio.services.session_finding import resolve_session
 
     return resolve_session(call.ctx, typed).id
 

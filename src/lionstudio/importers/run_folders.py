@@ -2,55 +2,39 @@
 
 import os
 import stat
-import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from lionstudio.domain.errors import InvalidContent, NotFound, SessionNotFound
-from lionstudio.domain.json_text import from_json
 from lionstudio.domain.lionagi_messages import with_model
 from lionstudio.domain.lionagi_sessions import session_draft
 from lionstudio.domain.phrases import count_of
 from lionstudio.domain.run_files import (
     ARTIFACTS_FOLDER,
-    BRANCHES_FOLDER,
     RUN_FILE,
-    FileTimes,
     RunFile,
     branch_config,
-    read_run_file,
+    names_own_session,
     session_id_of,
     session_of,
 )
 from lionstudio.domain.session import SessionStatus
 from lionstudio.importers.report import ADDED, UPDATED, ImportReport, Problem, StrangeStatuses
+from lionstudio.importers.run_folder_files import FolderRead, read_folder
 from lionstudio.services.branches import list_branches
 from lionstudio.services.context import Context
-from lionstudio.services.import_parts import NAMESPACE
+from lionstudio.services.import_parts import lost_parent
 from lionstudio.services.imports import BranchImport, SessionImport, import_sessions
 from lionstudio.services.lionagi import session_import
 from lionstudio.services.play_runs import link_plays
-from lionstudio.services.small_files import read_text
 
-LARGEST_FILE = 512 * 1024 * 1024  # bytes; reading one takes several times that in memory
 MOST_NAMES = 5  # of run folders that wait
-LONGEST_ID = 200  # characters; more than any index takes
 Step = Callable[[int], None]
 
 
-class _Run(NamedTuple):
-    """A run folder, read."""
-
-    id: str
-    folder: str
-    file: RunFile
-    branches: Mapping[str, Mapping[str, Any]]  # by their files
-    times: FileTimes
-
-
 class _Kin:
-    """Which run folders go on with each other: those with a session or a branch in common, directly or through others.
+    """Which run folders go on with each other: by a session or branch that both name, directly or through others.
 
     Only their names are kept, because what they hold may be large.
     """
@@ -60,7 +44,8 @@ class _Kin:
 
     def join(self, folder: str, found: SessionImport) -> tuple[str, ...]:
         """Add a folder; those before it of its group, in their order."""
-        ids = [found.session.id, *(part.branch.id for part in found.branches)]
+        named = (id for part in found.branches for id in (part.branch.id, lost_parent(part.branch)))
+        ids = [found.session.id, *(id for id in named if id is not None)]
         group: dict[str, list[str]] = {}
         for id in ids:
             group |= self._groups.get(id, {})
@@ -117,7 +102,7 @@ def import_run_folders(ctx: Context, root: str, *, step: Step = lambda done: Non
 
 def _must_wait(found: SessionImport, problems: Sequence[Problem]) -> bool:
     """Whether a run comes in only later: without a branch its session is not known, which its first one names."""
-    return not found.branches and (found.session.status is SessionStatus.RUNNING or bool(problems))
+    return not found.branches and not found.is_own and (found.session.status is SessionStatus.RUNNING or bool(problems))
 
 
 def _notes(waiting: Sequence[str], statuses: StrangeStatuses) -> tuple[str, ...]:
@@ -150,20 +135,17 @@ def _list_folders(root: str, problems: list[Problem]) -> list[str]:
 
 
 def _import_of(ctx: Context, folder: str, held: dict[str, set[str]], problems: list[Problem]) -> SessionImport | None:
-    place = os.path.join(folder, RUN_FILE)
+    run = read_folder(folder, problems)
+    if run is None:
+        return None
     try:
-        file = read_run_file(_read_json(place))
-        run_id = _storable(file.run_id or os.path.basename(os.path.abspath(folder)))
-        run = _Run(run_id, folder, file, _read_branches(folder, run_id, problems), _times(folder, place))
         return _session_import(run, _session_id(ctx, run, held), problems)
-    except OSError as error:
-        problems.append(Problem(place, _reason(error)))
     except InvalidContent as error:
-        problems.append(Problem(place, error.message))
-    return None
+        problems.append(Problem(os.path.join(folder, RUN_FILE), error.message))
+        return None
 
 
-def _session_import(run: _Run, session_id: str, problems: list[Problem]) -> SessionImport:
+def _session_import(run: FolderRead, session_id: str, problems: list[Problem]) -> SessionImport:
     try:
         draft = session_draft({"id": session_id, "branches": list(run.branches.values())})
     except InvalidContent:
@@ -172,16 +154,26 @@ def _session_import(run: _Run, session_id: str, problems: list[Problem]) -> Sess
     found = session_import(draft, at=run.times.first)
     said = [draft.created_at for part in found.branches for draft in part.messages if draft.created_at is not None]
     session = session_of(run.file, found.session, files=run.times, said=said, artifacts=_artifacts(run))
-    branches = [_with_config(part, run.file) for part in found.branches]
-    return SessionImport(session, branches, known_by_branch=True, alias=run.id)
+    if run.order is not None:
+        session = session._replace(progression_id=run.order.id or session.progression_id)
+    return SessionImport(
+        session,
+        [_with_config(part, run.file) for part in found.branches],
+        known_by_branch=True,
+        alias=run.id,
+        order=() if run.order is None else run.order.order,
+        is_own=names_own_session(run.file),
+    )
 
 
-def _session_id(ctx: Context, run: _Run, held: dict[str, set[str]]) -> str:
+def _session_id(ctx: Context, run: FolderRead, held: dict[str, set[str]]) -> str:
     """lionagi's own id of the session, if its branches tell it, else that of the run.
 
     One that two runs without a common branch tell is no session's: some programs write their user's id there. The
     other run may be one of this import, or one that is stored already.
     """
+    if names_own_session(run.file):
+        return run.id
     branches = {str(branch["id"]) for branch in run.branches.values()}
     told = session_id_of(run.branches.values())
     if told is None:
@@ -220,71 +212,8 @@ def _with_config(part: BranchImport, file: RunFile) -> BranchImport:
     return BranchImport(part.branch._replace(node_metadata=metadata), messages)
 
 
-def _artifacts(run: _Run) -> str | None:
+def _artifacts(run: FolderRead) -> str | None:
     """Where the run's files lie: where it says, or beside it if the folder has moved since."""
     told = run.file.artifacts_path
     beside = os.path.abspath(os.path.join(run.folder, ARTIFACTS_FOLDER))
     return beside if os.path.isdir(beside) and not (told and os.path.isdir(told)) else told
-
-
-def _read_branches(folder: str, run_id: str, problems: list[Problem]) -> dict[str, Mapping[str, Any]]:
-    """The branches by their files, oldest first; one that cannot be read is a problem of its own."""
-    inside = os.path.join(folder, BRANCHES_FOLDER)
-    try:
-        names = sorted(name for name in os.listdir(inside) if name.endswith(".json") and not name.startswith("."))
-    except FileNotFoundError:
-        return {}
-    except OSError as error:
-        problems.append(Problem(inside, _reason(error)))
-        return {}
-    found: dict[str, Mapping[str, Any]] = {}
-    for name in names:
-        path = os.path.join(inside, name)
-        try:
-            found[path] = _branch(_read_json(path), run_id, name)
-        except InvalidContent as error:
-            problems.append(Problem(path, error.message))
-    return dict(sorted(found.items(), key=lambda item: _began(item[1])))
-
-
-def _branch(told: Any, run_id: str, name: str) -> Mapping[str, Any]:
-    """A branch with an id: its own, else one for this file of this run. Other runs have files of the same name."""
-    if not isinstance(told, Mapping):
-        raise InvalidContent("It holds no JSON object.")
-    id = told.get("id") or str(uuid.uuid5(NAMESPACE, ascii(f"{run_id}/{name}")))
-    return {**told, "id": _storable(id) if isinstance(id, str) else id}
-
-
-def _began(branch: Mapping[str, Any]) -> float:
-    at = branch.get("created_at")
-    return at if isinstance(at, int | float) else 0.0
-
-
-def _read_json(path: str) -> Any:
-    """What a JSON file holds; raises InvalidContent, which says what is wrong with it."""
-    text = read_text(path, largest=LARGEST_FILE)
-    if text is None:
-        raise InvalidContent("The file is missing.")
-    if not text.strip():
-        raise InvalidContent("The file is empty.")
-    try:
-        return from_json(text)
-    except RecursionError:
-        raise InvalidContent("It is nested too deeply.") from None
-    except ValueError as error:
-        raise InvalidContent(f"It is no whole JSON: {error}.") from None
-
-
-def _times(folder: str, run_file: str) -> FileTimes:
-    found = [os.stat(folder), os.stat(run_file)]
-    first = min(at for status in found for at in (status.st_ctime, status.st_mtime))
-    return FileTimes(first, found[1].st_mtime)
-
-
-def _reason(error: OSError) -> str:
-    return f"It cannot be read ({error.strerror})."
-
-
-def _storable(name: str) -> str:
-    """An id as it is, unless no database or terminal could take it: then one that always comes out the same."""
-    return name if len(name) <= LONGEST_ID and name.isprintable() else str(uuid.uuid5(NAMESPACE, ascii(name)))

@@ -1,17 +1,20 @@
 """What the branches of an import bring: their messages put in order, and what follows from them for the session."""
 
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from lionstudio.domain.conversation import Branch, MessageDraft, MessageKind, OpenCall, sign_of
 from lionstudio.domain.drafts import require_message
 from lionstudio.domain.errors import Invalid, InvalidRequest
+from lionstudio.domain.lionagi_messages import progression_ids
 from lionstudio.domain.session import Session
 from lionstudio.domain.usage import Usage, usage_of
-from lionstudio.store import branches, messages, progressions, usage
+from lionstudio.services.sessions import lock_session
+from lionstudio.store import branches, forks, messages, progressions, usage
 from lionstudio.store.transaction import Tx
 
+CLONE_FROM = "clone_from"  # what lionagi calls it, in the metadata of a fork whose parent was not at hand
 NAMESPACE = uuid.UUID("5d1c3a52-9a6c-5a39-8f0d-6a1e3f1d7c44")  # for what its source gives no id
 
 
@@ -99,6 +102,32 @@ def with_own_orders(tx: Tx, session: Session, parts: Iterable[Part], *, is_new: 
 
     found = [owning(part) if part.is_new else part for part in parts]
     return session._replace(progression_id=own(session.id, session.progression_id)) if is_new else session, found
+
+
+def lost_parent(branch: Branch) -> str | None:
+    """The branch that a fork says it was forked from, where that was not at hand when it was read."""
+    told = (branch.node_metadata or {}).get(CLONE_FROM)
+    parent_id = told.get("id") if isinstance(told, Mapping) else None
+    return parent_id if isinstance(parent_id, str) else None
+
+
+def with_parent(tx: Tx, part: BranchImport, known: Branch | None) -> BranchImport:
+    """A branch that goes on with one of another session, as a fork of that one, if it is here and was as it says."""
+    parent_id = lost_parent(part.branch)
+    if parent_id is None or (known is not None and known.parent_branch_id != parent_id):
+        return part
+    parent = branches.find(tx, parent_id)
+    beginning = progression_ids((part.branch.node_metadata or {})[CLONE_FROM])
+    if parent is None or [draft.id for draft in part.messages[: len(beginning)]] != list(beginning):
+        return part
+    if forks.list_history_ids(tx, parent.id, limit=len(beginning)) != list(beginning):
+        return part
+    lock_session(tx, parent.session_id)  # it must not be pruned before the fork is stored
+    metadata = {name: value for name, value in (part.branch.node_metadata or {}).items() if name != CLONE_FROM}
+    branch = part.branch._replace(
+        parent_branch_id=parent.id, forked_at_ord=len(beginning), node_metadata=metadata or None
+    )
+    return BranchImport(branch, part.messages[len(beginning) :])
 
 
 def store_part(tx: Tx, part: Part) -> None:

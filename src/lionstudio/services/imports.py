@@ -31,6 +31,7 @@ from lionstudio.services.import_parts import (
     store_part,
     time_of,
     with_own_orders,
+    with_parent,
 )
 from lionstudio.services.messages import deliver_said
 from lionstudio.services.sessions import find_locked, known_session
@@ -52,6 +53,8 @@ class SessionImport(NamedTuple):
     known_by_branch: bool = False  # it goes on with the session that has one of its branches, whatever its own id
     alias: str | None = None  # the id under which it may be stored since a time when it did not tell its own
     earlier: Callable[[], Iterable["SessionImport"]] = tuple  # reads again those before it that it may go on with
+    order: Sequence[str] = ()  # of all its messages, where that is told; else their times tell it
+    is_own: bool = False  # its source is about this one session, and says so
 
 
 class ImportProblem(NamedTuple):
@@ -183,7 +186,7 @@ def _import_one(ctx: Context, tx: Tx, one: SessionImport) -> Imported:
         parts = [first_part(told)]
     session, parts = with_own_orders(tx, known or told, parts, is_new=known is None)
     fresh = list({draft.id: draft for part in parts for draft in part.fresh}.values())
-    added = _added(tx, fresh, known)
+    added = _added(tx, fresh, known, one.order)
     messages.insert_many(tx, [message_row(tx, draft) for draft in fresh])
     filled = False
     if known is None:
@@ -229,8 +232,9 @@ def _drop_stand_in(tx: Tx, known: Session, parts: Sequence[Part]) -> None:
 
 
 def _part(tx: Tx, session: Session, part: BranchImport, known: Session | None) -> Part:
-    drafts = complete_drafts(part.messages, session.created_at)
     branch = branches.find(tx, part.branch.id)
+    part = with_parent(tx, part, branch)
+    drafts = complete_drafts(part.messages, session.created_at)
     if branch is None:
         new = part.branch._replace(session_id=session.id)
         return Part(new, new, drafts, drafts, is_new=True)
@@ -243,12 +247,13 @@ def _part(tx: Tx, session: Session, part: BranchImport, known: Session | None) -
     return Part(branch, part.branch, drafts, fresh, is_new=False)
 
 
-def _added(tx: Tx, fresh: Sequence[MessageDraft], known: Session | None) -> list[MessageDraft]:
-    """What the session itself does not have yet, in the order of time."""
+def _added(tx: Tx, fresh: Sequence[MessageDraft], known: Session | None, order: Sequence[str]) -> list[MessageDraft]:
+    """What the session itself does not have yet, in the order that was told, else in that of time."""
     if known is not None and fresh:
         held = set(progressions.progression_ids(tx, known.progression_id))
         fresh = [draft for draft in fresh if draft.id not in held]
-    return sorted(fresh, key=time_of)
+    places = {id: place for place, id in enumerate(order)}
+    return sorted(fresh, key=lambda draft: (places.get(id_of(draft), len(places)), time_of(draft)))
 
 
 def _add_session(tx: Tx, session: Session, added: Sequence[MessageDraft]) -> None:

@@ -1,14 +1,13 @@
 """Sessions: begin, end, read and list them."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 from lionstudio.domain.audit import StatusTransition
 from lionstudio.domain.change import Topic
 from lionstudio.domain.conversation import Branch, Line
 from lionstudio.domain.drafts import require_exit_code
-from lionstudio.domain.errors import AlreadyExists, Ambiguous, InvalidRequest, SessionNotFound
-from lionstudio.domain.phrases import first_words, format_duration
+from lionstudio.domain.errors import AlreadyExists, InvalidRequest, SessionNotFound
 from lionstudio.domain.process import UNKNOWN_PID, Place, ProcessRecord, ProcessRole
 from lionstudio.domain.reasons import reason_for_exit, require_reason_code
 from lionstudio.domain.session import (
@@ -24,12 +23,8 @@ from lionstudio.domain.words import parse_word
 from lionstudio.services.admin import keep_history
 from lionstudio.services.context import Context
 from lionstudio.services.forking import NO_FORK, ForkPoint, fork_point, history_length
-from lionstudio.services.naming import name_in
 from lionstudio.store import audit, branches, changes, processes, progressions, sessions, usage
 from lionstudio.store.transaction import Tx
-
-SHOWN_CHOICES = 5
-NAMES_LOOKED_AT = 500  # of the newest sessions, for one that was mistyped
 
 
 class SessionDraft(NamedTuple):
@@ -219,46 +214,6 @@ def list_message_ids(ctx: Context, session_id: str) -> list[str]:
     """The ids of a session's messages in their order; raises SessionNotFound."""
     with ctx.db.read() as tx:
         return progressions.progression_ids(tx, get(tx, session_id).progression_id)
-
-
-def resolve_session(ctx: Context, typed: str) -> Session:
-    """The session a person means by an id, the beginning of one, or a name; raises SessionNotFound or Ambiguous."""
-    if not typed.strip():  # an unset variable of a script, which must never mean a run without a name
-        raise InvalidRequest("An empty text names no run.", hint="Name a run by its id; li runs ls shows them.")
-    with ctx.db.read() as tx:
-        session = sessions.find(tx, typed)
-        if session is not None:
-            return session
-        named = sessions.list_by_name(tx, typed, limit=SHOWN_CHOICES + 1)
-        begun = sessions.list_by_prefix(tx, typed, limit=SHOWN_CHOICES + 1)
-        # A name does not win over the beginning of another id: who kills a run must not be guessed at.
-        meant = list({session.id: session for session in (*named, *begun)}.values())
-        if len(meant) == 1:
-            return meant[0]
-        choices = [_describe(ctx, tx, session) for session in meant[:SHOWN_CHOICES]]
-        near = [] if meant else _near(typed, sessions.list_newest_names(tx, limit=NAMES_LOOKED_AT))
-    if meant:
-        more = ", and more" if len(meant) > SHOWN_CHOICES else ""
-        way_on = "Type the id of the one that you mean." if named else "Type more of the id."
-        raise Ambiguous(f"{typed!r} may mean {', '.join(choices)}{more}.", hint=way_on)
-    hint = f"Did you mean {' or '.join(near)}?" if near else None
-    raise SessionNotFound(f"There is no run {typed!r}.", hint=hint or "li runs ls shows the runs there are.")
-
-
-def _describe(ctx: Context, tx: Tx, session: Session) -> str:
-    """A run among others, so that a person can tell which is meant."""
-    age = format_duration(ctx.now() - session.created_at)
-    name = first_words(name_in(tx, session))
-    return f"{session.id} ({name}, {session.status or 'legacy'}, created {age} ago)"
-
-
-def _near(typed: str, known: Sequence[tuple[str, str | None]]) -> list[str]:
-    from difflib import get_close_matches
-
-    beginnings = {id[: max(8, len(typed))]: id for id, _ in known}
-    names = {name: name for _, name in known if name}
-    choices = {**beginnings, **names}
-    return list(dict.fromkeys(choices[match] for match in get_close_matches(typed, choices, n=3, cutoff=0.7)))
 
 
 def list_history(ctx: Context, session_id: str) -> list[StatusTransition]:
