@@ -30,9 +30,9 @@ from lionstudio.settings import Settings
 from lionstudio.version import __version__
 
 ROUTERS: tuple[APIRouter, ...] = (
+    runs.router,  # first, because they are tried in order, and messages and lists are asked for most
     system.router,
     dashboard.router,
-    runs.router,
     shows.router,
     teams.router,
     inbox.router,

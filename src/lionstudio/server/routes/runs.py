@@ -55,6 +55,20 @@ Said = Annotated[
 ]
 
 
+# First, because routes are tried in order, and this one is asked more than all others.
+@router.post("/{session_id}/messages", status_code=201)
+def append_messages(
+    ctx: Ctx,
+    session_id: SessionId,
+    body: Annotated[Said, Body(description="one message, or a list of them that is stored as a whole or not at all")],
+) -> Stored:
+    """Store messages. Answered when they are on disk; sending one again, with its id, stores it once."""
+    said = body if isinstance(body, list) else [body]
+    latest = max((one.created_at for one in said if one.created_at is not None), default=None)
+    require_no_future("created_at", latest, now=ctx.now())
+    return Stored(ids=messages.append_to_session(ctx, session_id, [(one.branch_id, one.draft()) for one in said]))
+
+
 @router.get("", response_model=Page[SessionRow])
 def list_sessions(
     ctx: Ctx,
@@ -240,19 +254,6 @@ def _process(session_id: str, told: ProcessIn | None) -> ProcessRecord | None:
 
 def _with_model(metadata: Mapping[str, Any] | None, model: str | None) -> Mapping[str, Any] | None:
     return metadata if model is None else {**(metadata or {}), "model": model}
-
-
-@router.post("/{session_id}/messages", status_code=201)
-def append_messages(
-    ctx: Ctx,
-    session_id: SessionId,
-    body: Annotated[Said, Body(description="one message, or a list of them that is stored as a whole or not at all")],
-) -> Stored:
-    """Store messages. Answered when they are on disk; sending one again, with its id, stores it once."""
-    said = body if isinstance(body, list) else [body]
-    latest = max((one.created_at for one in said if one.created_at is not None), default=None)
-    require_no_future("created_at", latest, now=ctx.now())
-    return Stored(ids=messages.append_to_session(ctx, session_id, [(one.branch_id, one.draft()) for one in said]))
 
 
 @router.post("/{session_id}/branches", status_code=201)
