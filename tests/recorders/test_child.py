@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from lionstudio import machine
-from lionstudio.recorders import child
+from lionstudio.recorders import guard
 from lionstudio.recorders.child import Exit, run_child
 from lionstudio.recorders.stopping import Stopping
 
@@ -128,7 +128,7 @@ def test_who_was_asked_before_it_began_is_told_at_once() -> None:
 def test_a_child_that_ignores_it_is_killed_with_its_group_when_its_time_is_over(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(child, "GRACE", 0.2)
+    monkeypatch.setattr(guard, "GRACE", 0.2)
     stopping = Stopping()
     heard = Heard(lambda said: stopping.stop(143))
     ended = heard.run("sh", "-c", "trap '' TERM; sleep 100 & echo ready; wait; wait", stopping=stopping)
@@ -143,7 +143,7 @@ def test_a_stopped_child_hears_it_too() -> None:
 
 
 def test_nothing_of_the_group_is_left_and_its_open_pipes_are_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(child, "LINGER", 0.2)
+    monkeypatch.setattr(guard, "LINGER", 0.2)
     heard = Heard()
     assert heard.run("sh", "-c", "sh -c 'trap \"\" TERM; echo up; sleep 1000' & echo done") == Exit(0)
     assert sorted(heard.stdout.split()) == [b"done", b"up"]
@@ -151,7 +151,7 @@ def test_nothing_of_the_group_is_left_and_its_open_pipes_are_not_waited_for(monk
 
 
 def test_who_left_the_group_with_an_open_pipe_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(child, "LINGER", 0.2)
+    monkeypatch.setattr(guard, "LINGER", 0.2)
     heard = Heard()
     script = "import os, time\nprint(os.getpid(), flush=True)\nif os.fork() == 0:\n os.setsid()\n time.sleep(1000)"
     script = script.replace("os.setsid()", "os.setsid(); print(os.getpid(), flush=True)")
@@ -161,7 +161,7 @@ def test_who_left_the_group_with_an_open_pipe_is_not_waited_for(monkeypatch: pyt
 
 
 def test_what_lies_in_the_pipe_is_heard_however_slow_we_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(child, "LINGER", 0.0)
+    monkeypatch.setattr(guard, "LINGER", 0.0)
     heard = Heard()
     heard.run("sh", "-c", "(sleep 1000 &) ; head -c 60000 /dev/zero")
     assert len(heard.stdout) == 60_000

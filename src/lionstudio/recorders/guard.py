@@ -1,0 +1,133 @@
+"""Watching over a process: when it ends, and that it does when it is asked to."""
+
+import os
+import signal
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+
+from lionstudio import machine
+from lionstudio.recorders.stopping import CAUSES, SIGNALS
+
+GRACE = 10.0  # seconds between a request to stop and SIGKILL
+LINGER = 1.0  # seconds that we still listen once the process itself has ended, and that the rest of its group gets
+LOOK_EVERY = 0.05  # seconds between two looks, where the system does not tell of a death
+INTERRUPT = CAUSES[signal.SIGINT]
+
+
+class Guard:
+    """The guard of a child of ours, and of the group that it leads, unless that is ours as well.
+
+    Until it is collected its number and that of its group belong to nobody else, so a signal reaches them or nobody.
+    """
+
+    def __init__(self, pid: int, *, leads_group: bool = True) -> None:
+        self.pid = pid
+        self.told: int | None = None  # the cause that it was first told, while it lived
+        self.was_killed = False  # because it did not end in time
+        self._leads_group = leads_group
+        self._asked: list[int] = []  # causes that were not yet passed on
+        self._kill_at: float | None = None
+        self._interrupted_at: float | None = None
+        try:
+            self._wakes, self._wake = os.pipe()
+            os.set_blocking(self._wakes, False)
+            os.set_blocking(self._wake, False)
+            self._death = self._watch_death()
+        except OSError:
+            self.signal(signal.SIGKILL)
+            raise
+
+    def __enter__(self) -> "Guard":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:  # something went wrong on our side
+            self.signal(signal.SIGKILL)
+        for descriptor in (self._wakes, self._wake, self._death):
+            if descriptor is not None:
+                os.close(descriptor)
+
+    @property
+    def descriptors(self) -> Sequence[int]:
+        """What becomes readable when somebody asks it to stop, or it has ended."""
+        return [self._wakes] if self._death is None else [self._wakes, self._death]
+
+    @property
+    def patience(self) -> float | None:
+        """For how many seconds nothing needs to be done, if nothing else happens."""
+        looks = LOOK_EVERY if self._death is None else None
+        if self._kill_at is None:
+            return looks
+        left = max(0.0, self._kill_at - time.monotonic())
+        return left if looks is None else min(left, looks)
+
+    @property
+    def is_told(self) -> bool:
+        return self._kill_at is not None or self.was_killed
+
+    def ask(self, cause: int) -> None:
+        """Ask it to stop, from any thread or the middle of a signal handler."""
+        self._asked.append(cause)
+        with suppress(OSError):  # woken already
+            os.write(self._wake, b"!")
+
+    def attend(self) -> None:
+        """Tell it what was asked for, and kill it when its time is over."""
+        with suppress(BlockingIOError):
+            os.read(self._wakes, 1024)
+        while self._asked:
+            self._tell(self._asked.pop(0))
+        if self._kill_at is not None and time.monotonic() >= self._kill_at and not self.was_killed:
+            self.was_killed = True
+            self.signal(signal.SIGKILL)
+
+    def _tell(self, cause: int) -> None:
+        if not self._leads_group and cause == INTERRUPT:
+            # The terminal has told everyone in front of it, and whether that ends it is its own affair.
+            self._interrupted_at = time.monotonic()
+            return
+        if not self.has_ended():
+            self.told = self.told or cause
+            self.signal(SIGNALS[cause])
+            self.signal(signal.SIGCONT)  # one that is stopped could not hear it
+        self._kill_at = self._kill_at or time.monotonic() + GRACE
+
+    @property
+    def cause(self) -> int | None:
+        """What ended it, if it was not itself: what it was told, or an interrupt a moment ago."""
+        if self.told is None and self._interrupted_at is not None:
+            return INTERRUPT if time.monotonic() - self._interrupted_at <= GRACE else None
+        return self.told
+
+    def has_ended(self) -> bool:
+        """Whether the process has ended; it is not collected yet."""
+        return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+    def collect(self) -> int:
+        """Its exit code, as a shell says it. From now on its number may be anybody's."""
+        code = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        return 128 - code if code < 0 else code
+
+    def signal(self, number: int) -> None:
+        with suppress(ProcessLookupError, PermissionError):  # all of them just ended, or became somebody else's
+            if self._leads_group:
+                os.killpg(self.pid, number)
+            else:
+                os.kill(self.pid, number)
+
+    def end_group(self) -> None:
+        """End what the process left behind in its group: politely, then not."""
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            if not machine.list_group(self.pid):
+                return
+            self.signal(number)
+            self.signal(signal.SIGCONT)
+            give_up = time.monotonic() + LINGER
+            while machine.list_group(self.pid) and time.monotonic() < give_up:
+                time.sleep(LOOK_EVERY)
+
+    def _watch_death(self) -> int | None:
+        with suppress(ProcessLookupError):  # it has ended already; whoever looks will see that
+            return machine.watch_death(self.pid)
+        return None
