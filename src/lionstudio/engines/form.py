@@ -33,8 +33,9 @@ class Field(NamedTuple):
 class Form:
     """One file that is being read."""
 
-    def __init__(self, path: str, text: str) -> None:
+    def __init__(self, path: str, text: str, *, page: str = "docs/playbooks.md") -> None:
         self.path = path
+        self._page = page
         self._text = text
         self._problems: dict[tuple[int, int, str], None] = {}
 
@@ -79,7 +80,7 @@ class Form:
         raise InvalidFile(
             f"{self.path} has {count_of(len(found), 'problem')}, so nothing was run.",
             problems=told,
-            hint="What such a file may say is in docs/playbooks.md.",
+            hint=f"What such a file may say is in {self._page}.",
         )
 
     def fields(
