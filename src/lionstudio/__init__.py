@@ -14,14 +14,16 @@ TYPE_CHECKING = False  # type checkers read this name as true; importing `typing
 if TYPE_CHECKING:
     from lionstudio.domain.errors import Error
     from lionstudio.reader import Reader, open
+    from lionstudio.recorders.lionagi import attach
     from lionstudio.recorders.recorder import Run, record
 
-__all__ = ["Error", "Reader", "Run", "__version__", "open", "record"]
+__all__ = ["Error", "Reader", "Run", "__version__", "attach", "open", "record"]
 
 _HOMES = {
     "Error": "lionstudio.domain.errors",
     "Reader": "lionstudio.reader",
     "Run": "lionstudio.recorders.recorder",
+    "attach": "lionstudio.recorders.lionagi",
     "open": "lionstudio.reader",
     "record": "lionstudio.recorders.recorder",
 }

@@ -1,6 +1,7 @@
 """lionagi's messages and progressions in and out, on captured ones: none loses anything."""
 
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -243,3 +244,54 @@ def test_a_progression_comes_back_as_it_was():
 )
 def test_ids_are_found_wherever_an_order_is_kept(source, expected):
     assert progression_ids(source) == expected
+
+
+USED = {"prompt_tokens": 10, "completion_tokens": 2}
+
+
+def tree(*counts: int) -> dict[str, int]:
+    """What an agent and its subagents used of one model, as Claude Code tells it."""
+    names = ("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens", "outputTokens")
+    return dict(zip(names, counts, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("metadata", "usage"),
+    [
+        pytest.param({"model_response": {"usage": USED}}, {"input_tokens": 10, "output_tokens": 2}, id="one answer"),
+        pytest.param(
+            {"model_response": {"usage": USED}, "original_model_response": {"usage": {"input_tokens": 5}}},
+            {"input_tokens": 15, "output_tokens": 2},
+            id="an answer, and another call that brought it into form",
+        ),
+        pytest.param(
+            {"model_response": {"usage": USED}, "original_model_response": {"usage": USED}},
+            {"input_tokens": 10, "output_tokens": 2},
+            id="the same answer twice",
+        ),
+        pytest.param(
+            {"model_response": [{"usage": {"prompt_tokens": 10}}, {"usage": USED}, {"choices": []}]},
+            {"input_tokens": 10, "output_tokens": 2},
+            id="pieces, whose counts go on",
+        ),
+        pytest.param({"model_response": {"input_tokens": 7}}, {"input_tokens": 7}, id="flat"),
+        pytest.param({"model_response": {"cost": 0.5}}, {"cost_usd": 0.5}, id="a price alone"),
+        pytest.param({"model_response": {"total_cost_usd": 0.0, "cost": 9}}, {"cost_usd": 0.0}, id="free of charge"),
+        pytest.param(
+            {"model_response": {"usage": USED, "model_usage": {"opus": tree(1, 3, 4, 2), "haiku": tree(1, 0, 0, 1)}}},
+            {"input_tokens": 2, "cache_read_tokens": 3, "cache_write_tokens": 4, "output_tokens": 3},
+            id="with subagents",
+        ),
+        pytest.param(
+            {"model_response": {"usage": USED, "model_usage": {"opus": {"inputTokens": 1}}}},
+            {"input_tokens": 10, "output_tokens": 2},
+            id="subagents that are told in part",
+        ),
+    ],
+)  # fmt: skip
+def test_what_an_answer_used_is_counted_once(metadata: dict[str, Any], usage: dict[str, Any]) -> None:
+    draft = message_draft({"role": "assistant", "content": {}, "node_metadata": metadata})
+    assert draft.node_metadata is not None
+    found = draft.node_metadata["usage"]
+    assert {kind: count for kind, count in found.items() if count or kind == "cost_usd"} == usage
+    assert message_dict(draft)["node_metadata"] == metadata

@@ -154,17 +154,61 @@ def progression_ids(source: object) -> tuple[str, ...]:
 
 def _answer(metadata: Mapping[str, Any]) -> dict[str, Any]:
     """Which model answered and what it used, from the provider's own answer, in our words."""
-    response = metadata.get("model_response")
-    if not isinstance(response, Mapping):
-        return {}
+    # Where an answer had to be brought into a form by a second call, lionagi keeps the first one beside it.
+    told = [_response(metadata.get(name)) for name in ("original_model_response", "model_response")]
+    responses = [response for response in told if response is not None]
+    if len(responses) == 2 and responses[0] == responses[1]:
+        del responses[0]
     found: dict[str, Any] = {}
-    if isinstance(response.get("model"), str):
-        found["model"] = response["model"]
-    usage, cost = response.get("usage"), response.get("total_cost_usd")
-    counted: dict[str, Any] = _usage(usage) if isinstance(usage, Mapping) else {}
-    if isinstance(cost, int | float) and not isinstance(cost, bool):
-        counted = {**counted, "cost_usd": cost}
-    return {**found, "usage": counted} if counted else found
+    for response in responses:
+        if isinstance(response.get("model"), str):
+            found["model"] = response["model"]
+        for kind, count in _counted(response).items():
+            found.setdefault("usage", {})
+            found["usage"][kind] = found["usage"].get(kind, 0) + count
+    return found
+
+
+def _response(told: object) -> Mapping[str, Any] | None:
+    """A provider's answer. Of one that came in pieces the last count is the one: each includes those before it."""
+    if not isinstance(told, list | tuple):
+        return told if isinstance(told, Mapping) else None
+    pieces = [piece for piece in told if isinstance(piece, Mapping)]
+    return next((piece for piece in reversed(pieces) if isinstance(piece.get("usage"), Mapping)), None)
+
+
+def _counted(response: Mapping[str, Any]) -> dict[str, Any]:
+    """What one answer used, by kind, and what it cost, where it says so."""
+    usage = response.get("usage")
+    counted: dict[str, Any] = _whole_tree(response.get("model_usage"))
+    counted = counted or _usage(usage if isinstance(usage, Mapping) else response)
+    for cost in (response.get("total_cost_usd"), response.get("cost")):
+        if isinstance(cost, int | float) and not isinstance(cost, bool):
+            return {**counted, "cost_usd": cost}
+    return counted
+
+
+_TREE_KINDS = {
+    "inputTokens": "input_tokens",
+    "cacheReadInputTokens": "cache_read_tokens",
+    "cacheCreationInputTokens": "cache_write_tokens",
+    "outputTokens": "output_tokens",
+}
+
+
+def _whole_tree(models: object) -> dict[str, int]:
+    """What an agent used together with its subagents, which its `usage` leaves out; nothing unless it is told whole."""
+    entries = list(models.values()) if isinstance(models, Mapping) else []
+    if not all(
+        isinstance(entry, Mapping) and all(_is_count(entry.get(name)) for name in _TREE_KINDS) for entry in entries
+    ):
+        return {}
+    found = {kind: sum(entry[name] for entry in entries) for name, kind in _TREE_KINDS.items()}
+    return found if any(found.values()) else {}
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
 def with_model(draft: MessageDraft, model: str | None) -> MessageDraft:

@@ -31,6 +31,7 @@ BRANCH_FIELDS = frozenset(
 )
 SESSION_FIELDS = frozenset({"id", "created_at", "name", "user", "branches", "default_branch"})
 TEXT_FIELDS = ("name", "user")
+GOES_ON = "goes_on"  # the branch is recorded in more than one run; it goes on with the other one, and is no fork
 METADATA_FIELDS = frozenset({"metadata", "node_metadata"})
 
 # R34: bulk that a model needs to call, not to be known by. A credential has no place in a record at all, and lionagi
@@ -125,7 +126,7 @@ def branch_draft(source: Mapping[str, Any], *, originals: Mapping[str, str] | No
         progression_id=text_of(progression.get("id")) if isinstance(progression, Mapping) else None,
         system_msg_id=None if system_id is None else _original(system_id, copies),
         parent_branch_id=str(parent["id"]) if parent else None,
-        forked_at_ord=_shared(history, _resolved(progression_ids(parent), copies)) if parent else None,
+        forked_at_ord=shared_beginning(history, _resolved(progression_ids(parent), copies)) if parent else None,
         node_metadata=with_envelope({**metadata, **added}, {**envelope, "added": list(added)}, cleaned=bool(dirty)),
     )
 
@@ -135,7 +136,7 @@ def branch_dict(branch: Branch | BranchDraft, messages: Sequence[Message | Messa
     metadata, envelope = without_envelope(branch.node_metadata)
     ids = [message.id for message in messages]
     metadata.setdefault("lion_class", BRANCH_CLASS)
-    if branch.parent_branch_id is not None:
+    if branch.parent_branch_id is not None and not envelope.get(GOES_ON):
         begin = ids[: branch.forked_at_ord or 0]
         metadata["clone_from"] = {
             "id": branch.parent_branch_id,
@@ -248,6 +249,12 @@ def _mend(branch: Any, source: Mapping[str, Any]) -> None:
         branch.mdls.register_imodel("parse", branch.chat_model)
 
 
+def shared_beginning(history: Sequence[str], parent: Sequence[str]) -> int:
+    """How many messages two histories begin with alike: lionagi lets a branch change what it began with."""
+    pairs = zip(history, parent, strict=False)
+    return next((at for at, (ours, theirs) in enumerate(pairs) if ours != theirs), min(len(history), len(parent)))
+
+
 def _required_id(source: Mapping[str, Any], what: str) -> str:
     if source.get("id") is None:
         raise InvalidContent(f"A lionagi {what} without an id cannot be told from another one.")
@@ -282,11 +289,6 @@ def _resolved(order: Iterable[str], copies: Mapping[str, str]) -> tuple[str, ...
 def _as_original(draft: MessageDraft, copies: Mapping[str, str]) -> MessageDraft:
     metadata = {name: value for name, value in (draft.node_metadata or {}).items() if name != "clone_from"}
     return draft._replace(id=_original(draft.id or "", copies), node_metadata=metadata)
-
-
-def _shared(history: Sequence[str], parent: Sequence[str]) -> int:
-    pairs = zip(history, parent, strict=False)
-    return next((at for at, (ours, theirs) in enumerate(pairs) if ours != theirs), min(len(history), len(parent)))
 
 
 def _items(pile: object) -> list[Mapping[str, Any]]:

@@ -118,11 +118,32 @@ def record(
 
     Raises UnknownWord for a kind that does not exist, and ForeignDatabase, when it starts, for another program's file.
     """
+    draft = announce(
+        name, kind=kind, agent=agent, model=model, playbook=playbook, user=user, artifacts_path=artifacts_path,
+        metadata=metadata, interactive=interactive,
+    )  # fmt: skip
+    settings = load_settings(db=db)
+    return Run(Recording(Keeper(settings, draft.line.session_id), draft), name=name, model=model)
+
+
+def announce(
+    name: str | None,
+    *,
+    kind: str = InvocationKind.AGENT.value,
+    agent: str | None = None,
+    model: str | None = None,
+    playbook: str | None = None,
+    user: str | None = None,
+    artifacts_path: str | os.PathLike[str] | None = None,
+    metadata: Mapping[str, Any] | None = None,
+    interactive: bool = False,
+) -> SessionDraft:
+    """A run as its caller describes it; raises UnknownWord and InvalidRequest."""
     parse_word(InvocationKind, kind, what="kind of run")
     require_mapping("metadata", metadata)
     require_texts({"name": name, "agent": agent, "model": model, "playbook": playbook, "user": user})
     folder = path_text("artifacts_path", artifacts_path)
-    draft = SessionDraft(
+    return SessionDraft(
         line=new_line(),
         name=name,
         kind=kind,
@@ -136,5 +157,3 @@ def record(
         node_metadata={**(metadata or {}), INTERACTIVE: True} if interactive else metadata,
         branch_metadata={"model": model} if model else None,
     )
-    settings = load_settings(db=db)
-    return Run(Recording(Keeper(settings, draft.line.session_id), draft), name=name, model=model)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from lionstudio.recorders.worker import Worker
 
 COMMAND_LIMIT = 1_000
+LOOK_AGAIN_AFTER = 1.0  # seconds after which who waits for a job looks whether the run still goes on
 DYING_PATIENCE = 8.0  # seconds a signal handler waits for the thread that writes: one try at a busy database, and some
 
 
@@ -74,6 +75,7 @@ class Recording:
         self._worker: Worker | None = None  # writes for an event loop
         self._last_job: Future[None] | None = None
         self._unheard: list[Error] = []
+        self.last_words: Callable[[], None] | None = None  # writes what is known only when the run ends
 
     @property
     def told(self) -> Session:
@@ -123,6 +125,33 @@ class Recording:
             self._leave()
             raise
         self._token = ambient.enter(self.line, draft.parent_session_id)
+
+    def write_in_a_thread(self) -> None:
+        """From now on everything is written by a thread, in order: for those who may be on an event loop or not."""
+        from lionstudio.recorders.worker import Worker
+
+        self._worker = Worker()
+
+    def do(self, job: Callable[[], None], *, wait: bool) -> None:
+        """Let a job write by itself when it is its turn. Once the run has ended nothing is done, or waited for."""
+        if not self.is_open:
+            return
+        if self._worker is None:
+            job()
+            return
+        from concurrent.futures import wait as wait_for
+
+        done = self._worker.submit(job)
+        while wait and not done.done() and self.is_open:
+            wait_for([done], timeout=LOOK_AGAIN_AFTER)
+
+    @property
+    def is_open(self) -> bool:
+        return self._begun and not self._over
+
+    @property
+    def jobs_waiting(self) -> int:
+        return 0 if self._worker is None else self._worker.waiting
 
     def write(
         self,
@@ -221,6 +250,9 @@ class Recording:
             return self.keeper.finish(patience=None if self._begun else 0.0)
         session_id, ending = self.line.session_id, {"at": time.time(), **ending}
         self._ending = ending
+        if self.last_words is not None:
+            with suppress(Exception):  # how the run ended is written in any case
+                self.last_words()
         try:
             self.keeper.write(
                 lambda ctx: finish_session(ctx, session_id, **ending), record=lambda: finish_record(session_id, ending)

@@ -9,15 +9,20 @@ from lionstudio.domain.errors import Conflict, ForkOutOfRange, Invalid, InvalidR
 from lionstudio.domain.process import Place, ProcessRecord, ProcessRole
 from lionstudio.services.branches import BranchDraft, create_branch
 from lionstudio.services.context import Context
-from lionstudio.services.describing import describe_branch
+from lionstudio.services.describing import describe_branch, describe_session
 from lionstudio.services.messages import append_message, send_message
-from lionstudio.services.sessions import SessionDraft, finish_session, start_session
+from lionstudio.services.open_calls import close_call, open_call
+from lionstudio.services.sessions import SessionDraft, finish_session, put_process, start_session
 
 Record = dict[str, Any]  # JSON: a record must survive the process that made it
 
 
 def start_record(draft: SessionDraft, process: ProcessRecord) -> Record:
-    return {"do": "start", "draft": _fields(draft), "process": {**process._asdict(), "place": process.place._asdict()}}
+    return {"do": "start", "draft": _fields(draft), "process": _process_fields(process)}
+
+
+def processes_record(*processes: ProcessRecord) -> Record:
+    return {"do": "processes", "processes": [_process_fields(process) for process in processes]}
 
 
 def branch_record(draft: BranchDraft) -> Record:
@@ -26,6 +31,18 @@ def branch_record(draft: BranchDraft) -> Record:
 
 def describe_record(line: Line, facts: Mapping[str, Any]) -> Record:
     return {"do": "describe", "line": list(line), "facts": dict(facts)}
+
+
+def session_facts_record(session_id: str, facts: Mapping[str, Any]) -> Record:
+    return {"do": "describe_session", "session_id": session_id, "facts": dict(facts)}
+
+
+def open_call_record(line: Line, call_id: str, tool: str, since: float) -> Record:
+    return {"do": "open_call", "line": list(line), "call_id": call_id, "tool": tool, "since": since}
+
+
+def close_call_record(line: Line, call_id: str) -> Record:
+    return {"do": "close_call", "line": list(line), "call_id": call_id}
 
 
 def message_record(line: Line, draft: MessageDraft, at: float) -> Record:
@@ -61,11 +78,22 @@ def _message_fields(draft: MessageDraft) -> dict[str, Any]:
     return fields
 
 
+def _process_fields(process: ProcessRecord) -> dict[str, Any]:
+    return {**process._asdict(), "place": process.place._asdict()}
+
+
+def _process(fields: Mapping[str, Any]) -> ProcessRecord:
+    place, role = Place(**fields["place"]), ProcessRole(fields["role"])
+    return ProcessRecord(**{**fields, "place": place, "role": role})
+
+
 def _start(ctx: Context, record: Record) -> None:
-    fields, process = dict(record["draft"]), dict(record["process"])
-    place = Place(**process.pop("place"))
-    who = ProcessRecord(place=place, role=ProcessRole(process.pop("role")), **process)
-    start_session(ctx, SessionDraft(line=Line(*fields.pop("line")), **fields), who)
+    fields = dict(record["draft"])
+    start_session(ctx, SessionDraft(line=Line(*fields.pop("line")), **fields), _process(record["process"]))
+
+
+def _processes(ctx: Context, record: Record) -> None:
+    put_process(ctx, *(_process(fields) for fields in record["processes"]))
 
 
 def _branch(ctx: Context, record: Record) -> None:
@@ -80,6 +108,18 @@ def _branch(ctx: Context, record: Record) -> None:
 
 def _describe(ctx: Context, record: Record) -> None:
     describe_branch(ctx, Line(*record["line"]), record["facts"])
+
+
+def _describe_session(ctx: Context, record: Record) -> None:
+    describe_session(ctx, record["session_id"], record["facts"])
+
+
+def _open_call(ctx: Context, record: Record) -> None:
+    open_call(ctx, Line(*record["line"]), record["call_id"], record["tool"], record["since"])
+
+
+def _close_call(ctx: Context, record: Record) -> None:
+    close_call(ctx, Line(*record["line"]), record["call_id"])
 
 
 def _message(ctx: Context, record: Record) -> None:
@@ -103,8 +143,12 @@ REFUSED_FOR_GOOD = (Invalid, Conflict, NotFound, KeyError, TypeError, ValueError
 
 _WRITERS: Mapping[str, Callable[[Context, Record], None]] = {
     "start": _start,
+    "processes": _processes,
     "branch": _branch,
     "describe": _describe,
+    "describe_session": _describe_session,
+    "open_call": _open_call,
+    "close_call": _close_call,
     "message": _message,
     "send": _send,
     "finish": _finish,

@@ -27,6 +27,11 @@ class Worker:
         self._jobs.put((done, job))
         return done
 
+    @property
+    def waiting(self) -> int:
+        """How many jobs wait for their turn."""
+        return self._jobs.qsize()
+
     def stop(self) -> None:
         """End the thread when everything is done."""
         self._jobs.put(None)

@@ -1,11 +1,20 @@
 """lionagi's own sessions and branches in and out of the store: drafts become imports, rows become dicts again."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from lionstudio.domain.conversation import Branch, Message, MessageDraft
+from lionstudio.domain.errors import BranchNotFound, SessionNotFound
 from lionstudio.domain.lionagi_envelope import LIONAGI
-from lionstudio.domain.lionagi_sessions import BranchDraft, SessionDraft, branch_dict, session_dict
+from lionstudio.domain.lionagi_live import in_spans
+from lionstudio.domain.lionagi_sessions import (
+    BranchDraft,
+    SessionDraft,
+    branch_dict,
+    session_dict,
+    shared_beginning,
+)
 from lionstudio.domain.session import Session, SourceKind
 from lionstudio.services import branches, messages, sessions
 from lionstudio.services.context import Context
@@ -13,6 +22,7 @@ from lionstudio.services.import_parts import order_id
 from lionstudio.services.imports import BranchImport, SessionImport
 
 BRANCH_ORDER = "branch_order"  # lionagi orders branches by hand, the store by time
+SPANS = "spans"  # what of a recorded branch lionagi still has, and in which order
 
 
 def session_import(
@@ -58,6 +68,21 @@ def get_lionagi_branch(ctx: Context, branch_id: str) -> dict[str, Any]:
     return _branch_dict(ctx, branches.get_branch(ctx, branch_id))
 
 
+def find_lionagi_session(ctx: Context, session_id: str) -> Session | None:
+    """A stored session, if it is here: one of lionagi's may be recorded more than once."""
+    with suppress(SessionNotFound):
+        return sessions.get_session(ctx, session_id)
+    return None
+
+
+def find_history(ctx: Context, branch_id: str) -> tuple[Branch, list[str]] | None:
+    """A stored branch and the ids of its whole history, if it is here."""
+    with suppress(BranchNotFound):
+        branch = branches.get_branch(ctx, branch_id)
+        return branch, [message.id for message in _history(ctx, branch)]
+    return None
+
+
 def _branch_import(
     draft: BranchDraft,
     session_id: str,
@@ -66,7 +91,7 @@ def _branch_import(
     orders: Mapping[str, Sequence[str]],
 ) -> BranchImport:
     parent = orders.get(draft.parent_branch_id or "")
-    forked_at = None if parent is None else _shared(draft.order[: draft.forked_at_ord], parent)
+    forked_at = None if parent is None else shared_beginning(draft.order[: draft.forked_at_ord], parent)
     said = {**{message.id: message for message in draft.inherited}, **born}
     branch = Branch(
         id=draft.id,
@@ -83,12 +108,6 @@ def _branch_import(
     return BranchImport(branch, [said[name] for name in draft.order[forked_at or 0 :] if name in said])
 
 
-def _shared(beginning: Sequence[str], parent: Sequence[str]) -> int:
-    """How much of a fork's beginning its parent still has: lionagi lets a branch change what it began with."""
-    pairs = zip(beginning, parent, strict=False)
-    return next((at for at, (ours, theirs) in enumerate(pairs) if ours != theirs), min(len(beginning), len(parent)))
-
-
 def _with_lost_parent(draft: BranchDraft) -> Mapping[str, Any] | None:
     """A fork whose parent is not here keeps lionagi's own account of it."""
     if draft.parent_branch_id is None:
@@ -100,9 +119,14 @@ def _with_lost_parent(draft: BranchDraft) -> Mapping[str, Any] | None:
 
 
 def _branch_dict(ctx: Context, branch: Branch) -> dict[str, Any]:
+    spans = ((branch.node_metadata or {}).get(LIONAGI) or {}).get(SPANS)
+    return branch_dict(branch, in_spans(_history(ctx, branch), spans))
+
+
+def _history(ctx: Context, branch: Branch) -> list[Message]:
     history: list[Message] = []
     while page := messages.list_messages(
         ctx, branch.session_id, branch.id, after=len(history), limit=messages.PAGE_LIMIT
     ):
         history += page
-    return branch_dict(branch, history)
+    return history
