@@ -37,6 +37,11 @@ class Option(NamedTuple):
     def takes_value(self) -> bool:
         return self.settings.get("action") in (None, "append")
 
+    @property
+    def is_rest(self) -> bool:
+        """Whether it is a whole command of somebody else's, whose options are not ours."""
+        return self.settings.get("nargs") == argparse.REMAINDER
+
 
 class Command(NamedTuple):
     """One command. `target` is the function that runs it, as module.function of this room, loaded when it runs."""
@@ -99,7 +104,10 @@ class Call:
 
 def run_command(command: Command, words: Sequence[str]) -> int:
     """Run a command with what was typed after it; its exit code. Raises WrongUsage."""
+    words, rest = split_rest(command, words)
     args = build_parser(command).parse_args(options_first(command, words))
+    for name in (option.names[0] for option in command.options if option.is_rest):
+        setattr(args, name, rest)
     module, _, function = command.target.partition(".")
     run: Callable[[Call], int | None] = getattr(import_module(f"lionstudio.cli.{module}"), function)
     call = Call(args, Console(as_json=getattr(args, "json", False), db=args.db))
@@ -141,14 +149,36 @@ def build_parser(command: Command) -> argparse.ArgumentParser:
     return parser
 
 
+def split_rest(command: Command, words: Sequence[str]) -> tuple[Sequence[str], list[str]]:
+    """What is ours of what was typed, and the command in it: all after --, or from the first word that is no option."""
+    if not any(option.is_rest for option in command.options):
+        return words, []
+    takes_value = _takes_value(command)
+    is_awaited = False
+    for number, word in enumerate(words):
+        if word == "--" and not is_awaited:
+            return words[:number], [*words[number + 1 :]]
+        if is_awaited:
+            is_awaited = False
+        elif _is_option(word, takes_value):
+            is_awaited = _awaits_value(command, word, takes_value)
+        else:
+            return words[:number], [*words[number:]]
+    return words, []
+
+
+def _takes_value(command: Command) -> dict[str, bool]:
+    known = {name: one.takes_value for one in command.options if not one.is_argument for name in one.names}
+    return known | {"--help": False, "-h": False}
+
+
 def options_first(command: Command, words: Sequence[str]) -> list[str]:
     """What was typed after a command with its options first, so that any order will do.
 
     Left to itself argparse takes an argument that may be left out for left out as soon as an option follows.
     Raises WrongUsage for an option that there is not.
     """
-    takes_value = {name: one.takes_value for one in command.options if not one.is_argument for name in one.names}
-    takes_value |= {"--help": False, "-h": False}
+    takes_value = _takes_value(command)
     options: list[str] = []
     arguments: list[str] = []
     is_awaited = False  # whether the option before takes this word

@@ -8,6 +8,7 @@ from lionstudio.cli.command import Command, Option
 
 GROUPS: Mapping[str, str] = {
     "studio": "Serve the studio to browsers and programs.",
+    "record": "Record any command as a run.",
     "runs": "See runs and act on them.",
     "state": "Bring past runs in, and look after the database.",
     "team": "Let agents and people write to each other.",
@@ -83,6 +84,35 @@ _TABLE: Iterable[tuple[str, str, str, tuple[Option, ...], str]] = (
         ),
         "Only this machine can reach it, unless --host says otherwise, and then a token is needed: clients send\n"
         "Authorization: Bearer TOKEN, browsers are asked for it once.",
+    ),
+    (
+        "record",
+        "record.record",
+        "Run a command as if alone, and record it as a run.",
+        (
+            _option("argv", metavar="CMD", nargs="...", help="the command with its own options, after --"),
+            _option("--name", metavar="NAME", help="what the run is called; else it goes by the command"),
+            _option("--agent", metavar="NAME", help="whose run it is"),
+            _option(
+                "--kind",
+                metavar="KIND",
+                default="command",
+                words=_words("session", "InvocationKind"),
+                help="what kind of run it is (default: command)",
+            ),
+            _option("--timeout", type=float, metavar="SECONDS", help="stop it after so long, with exit code 124"),
+            _option("--team", metavar="NAME", help="let it be of this team, which is made if there is none"),
+            _option("--save", metavar="FOLDER", help="keep all of its output in files there"),
+            _option(
+                "--expect",
+                metavar="PATTERN",
+                action="append",
+                help="a file that it is to leave behind, such as 'out/*.md'; again for more",
+            ),
+        ),
+        "li record -- pytest -q    records what it prints, how long it takes and how it ends.\n"
+        "Its input and output are untouched, on a terminal it has one of its own, and its exit code is ours; but\n"
+        "124: its time was over; 129, 130 or 143: a signal told it to stop, and it did. 126 and 127: it could not begin.",
     ),
     (
         "runs ls",

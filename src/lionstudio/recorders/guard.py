@@ -25,7 +25,7 @@ class Guard:
         self.pid = pid
         self.told: int | None = None  # the cause that it was first told, while it lived
         self.was_killed = False  # because it did not end in time
-        self._leads_group = leads_group
+        self.leads_group = leads_group
         self._asked: list[int] = []  # causes that were not yet passed on
         self._kill_at: float | None = None
         self._interrupted_at: float | None = None
@@ -56,11 +56,15 @@ class Guard:
     @property
     def patience(self) -> float | None:
         """For how many seconds nothing needs to be done, if nothing else happens."""
-        looks = LOOK_EVERY if self._death is None else None
-        if self._kill_at is None:
-            return looks
-        left = max(0.0, self._kill_at - time.monotonic())
-        return left if looks is None else min(left, looks)
+        waits = [LOOK_EVERY] if self._must_look else []
+        if self._kill_at is not None and not self.was_killed:
+            waits.append(max(0.0, self._kill_at - time.monotonic()))
+        return min(waits, default=None)
+
+    @property
+    def _must_look(self) -> bool:
+        """Whether nobody tells us of its death."""
+        return self._death is None
 
     @property
     def is_told(self) -> bool:
@@ -69,6 +73,10 @@ class Guard:
     def ask(self, cause: int) -> None:
         """Ask it to stop, from any thread or the middle of a signal handler."""
         self._asked.append(cause)
+        self.wake()
+
+    def wake(self) -> None:
+        """Let whoever waits for us look at what is to be done."""
         with suppress(OSError):  # woken already
             os.write(self._wake, b"!")
 
@@ -83,7 +91,7 @@ class Guard:
             self.signal(signal.SIGKILL)
 
     def _tell(self, cause: int) -> None:
-        if not self._leads_group and cause == INTERRUPT:
+        if not self.leads_group and cause == INTERRUPT:
             # The terminal has told everyone in front of it, and whether that ends it is its own affair.
             self._interrupted_at = time.monotonic()
             return
@@ -111,7 +119,7 @@ class Guard:
 
     def signal(self, number: int) -> None:
         with suppress(ProcessLookupError, PermissionError):  # all of them just ended, or became somebody else's
-            if self._leads_group:
+            if self.leads_group:
                 os.killpg(self.pid, number)
             else:
                 os.kill(self.pid, number)

@@ -7,12 +7,10 @@ memory as well, so whoever passes the output on never waits for a database.
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from lionstudio.domain.conversation import ASSISTANT_CLASS
-from lionstudio.domain.errors import Error
 from lionstudio.domain.phrases import count_of
 from lionstudio.recorders.branch import BranchRecorder
 from lionstudio.services.context import new_id
@@ -86,7 +84,8 @@ class Output:
         self._gap_id = new_id()  # of the message that stands for what is between head and tail
         self._gap_said = 0  # how many bytes it stands for
         self._gap_at = 0.0
-        self._kept: dict[str, str] = {}
+        self._kept: Mapping[str, str] = {}
+        self._jobs: list[Callable[[], None]] = []
         self._thread = threading.Thread(target=self._write, name="lionstudio-output", daemon=True)
         self._thread.start()
 
@@ -111,20 +110,30 @@ class Output:
                     self._left_out += len(self._tail[0][1])
                     self._tail_bytes -= len(self._tail.popleft()[1])
 
-    def finish(self, *, kept: dict[str, str]) -> None:
-        """Write the rest, and say what is not among the messages; `kept` names the files that have all of a stream."""
+    def do(self, job: Callable[[], None]) -> None:
+        """Let something else be written by the thread, before what is said from now on."""
+        with self._heard:
+            self._jobs.append(job)
+            self._heard.notify()
+
+    def finish(self, *, kept: Mapping[str, str], last: Sequence[str] = ()) -> None:
+        """Write the rest, and what there is to say at last; `kept` names the files that have all of a stream."""
         with self._heard:
             self._is_over = True
             self._kept = kept
             self._heard.notify()
         self._thread.join()
+        for sentence in last:
+            self._record(role=NOTICE, content=sentence)
 
     def _write(self) -> None:
         while not self._is_over:
             self._wait_for_lines()
+            self._do_jobs()
             is_full = self._take_new()
             self._say(self._lines.take(now=time.monotonic(), everything=is_full))
             self._say_that_it_goes_on()
+        self._do_jobs()
         self._take_new()
         self._say(self._lines.take(now=0.0, everything=True))
         self._write_tail()
@@ -132,8 +141,8 @@ class Output:
     def _wait_for_lines(self) -> None:
         """Until there is enough for a message, or something has waited for long enough."""
         with self._heard:
-            self._heard.wait_for(lambda: self._new or self._is_over or self._has_news(), self._patience())
-            if self._new:
+            self._heard.wait_for(lambda: self._new or self._jobs or self._is_over or self._has_news(), self._patience())
+            if self._new and not self._jobs:
                 self._heard.wait_for(lambda: self._new_bytes >= MESSAGE_BYTES or self._is_over, MESSAGE_AGE)
 
     def _patience(self) -> float | None:
@@ -144,6 +153,12 @@ class Output:
 
     def _has_news(self) -> bool:
         return bool(self._tail) and time.monotonic() - self._gap_at >= NEWS_EVERY
+
+    def _do_jobs(self) -> None:
+        with self._heard:
+            jobs, self._jobs = self._jobs, []
+        for job in jobs:
+            self._guarded(job)
 
     def _take_new(self) -> bool:
         """Take what was said since; whether nothing more will come before the end."""
@@ -207,8 +222,13 @@ class Output:
         self._record(role=NOTICE, content=sentence, id=self._gap_id)
 
     def _record(self, **message: Any) -> None:
-        with suppress(Error):  # refused by a database that will not have this run: how the command ends is ours to tell
-            self._run.message(**message)
+        self._guarded(lambda: self._run.message(**message))
+
+    def _guarded(self, write: Callable[[], object]) -> None:
+        try:
+            write()
+        except Exception as error:  # noqa: BLE001  whatever it is, the command goes on and its end will be recorded
+            self._run._recording.keeper.say("output", f"Some of the output could not be recorded: {error}")
 
 
 def text_of(stream: str, said: bytes) -> str:

@@ -189,11 +189,12 @@ def beat_from_afar(ctx: Context, session_id: str, role: ProcessRole) -> float:
     return now
 
 
-def put_process(ctx: Context, process: ProcessRecord) -> None:
-    """Record which process does a run's work, or writes it down."""
+def put_process(ctx: Context, process: ProcessRecord, *more: ProcessRecord) -> None:
+    """Record which process does a run's work, and which writes it down."""
     with ctx.db.write() as tx:
         get(tx, process.session_id)
-        processes.put(tx, process)
+        for each in (process, *more):
+            processes.put(tx, each)
         tx.tell(Topic.SESSION, process.session_id, session_id=process.session_id, at=ctx.now())
 
 

@@ -1,0 +1,59 @@
+"""`li record -- CMD…`: a command as a recorded run."""
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from lionstudio.cli.command import Call, WrongUsage
+from lionstudio.cli.output import one_line
+from lionstudio.recorders.command import Wanted, run_recorded
+
+if TYPE_CHECKING:
+    from lionstudio.settings import Settings
+
+TEAM_VARIABLE, AGENT_VARIABLE, DB_VARIABLE = "LIONAGI_TEAM", "LIONAGI_AGENT", "LIONAGI_DB"
+
+
+def record(call: Call) -> int:
+    """Run a command as if alone, and record it; its own exit code."""
+    args = call.args
+    if not args.argv:
+        raise WrongUsage("li record: The command is missing.", hint="Type it after --, such as: li record -- pytest -q")
+    if args.timeout is not None and not 0 < args.timeout < float("inf"):
+        raise WrongUsage("li record: --timeout must be more than 0 seconds.", hint="Type: li record --help")
+    call.require_place()
+    if args.team is not None:
+        _join(call.settings, args.team, args.agent)
+    wanted = Wanted(
+        args.argv,
+        name=args.name,
+        kind=args.kind,
+        agent=args.agent,
+        team=args.team,
+        save=None if args.save is None else _make_folder(args.save),
+        expect=args.expect or (),
+        timeout=args.timeout,
+        db=args.db,
+    )
+    told = {
+        AGENT_VARIABLE: args.agent,
+        TEAM_VARIABLE: args.team,
+        DB_VARIABLE: None if call.settings.db_is_default else call.settings.db,
+    }
+    ended = run_recorded(wanted, {name: value for name, value in told.items() if value})
+    if not ended.has_begun:
+        print(one_line(f"li: {ended.sentence}."), file=sys.stderr)
+    return ended.code
+
+
+def _make_folder(typed: str) -> str:
+    folder = os.path.abspath(os.path.expanduser(typed))
+    os.makedirs(folder, exist_ok=True)
+    return folder
+
+
+def _join(settings: "Settings", team: str, agent: str | None) -> None:
+    from lionstudio.recorders.team_joining import join_team
+
+    members = (agent,) if agent else ()
+    join_team(settings, team, members, say=lambda sentence: print(f"li: {sentence}", file=sys.stderr))

@@ -1,0 +1,234 @@
+"""A command on a terminal: it gets one of its own behind ours, so that colours, prompts and Ctrl-C work as before."""
+
+import errno
+import fcntl
+import os
+import select
+import signal
+import termios
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from lionstudio.recorders.flows import Flow, Target
+from lionstudio.recorders.guard import Guard
+from lionstudio.recorders.monitor import BYE, ENDED, GO, REFUSED, STARTED, STOPPED, Place, monitor
+
+SIZE_BYTES = 8  # struct winsize: four short numbers
+LONGEST_STOP = 0.2  # seconds that it takes a process to stop
+
+
+class Terminal:
+    """Our terminal, the command's own one, and the process that begins the command there.
+
+    Make it before there is any thread, for it forks. Until `begin` nothing is begun, and ours is left alone.
+    """
+
+    def __init__(self, argv: Sequence[str], env: Mapping[str, str], *, stderr: int | None) -> None:
+        self._outer = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
+        self._modes = termios.tcgetattr(self._outer)
+        self._is_ours = False  # whether keys come as they are typed
+        self.is_over = False  # whether nobody reads them any more
+        self.inner, slave = os.openpty()
+        os.set_blocking(self.inner, False)
+        termios.tcsetattr(slave, termios.TCSANOW, self._modes)
+        self.pass_size_on()
+        control, self._control = os.pipe()
+        self._status, status = os.pipe()
+        streams = {0: None, 1: None, 2: stderr}
+        place = Place(argv, env, os.ttyname(slave), streams, self._outer, self._modes)
+        self._monitor = os.fork()
+        if self._monitor == 0:
+            for descriptor in (self.inner, slave, self._control, self._status):
+                os.close(descriptor)
+            monitor(place, control=control, status=status)
+        for descriptor in (slave, control, status):
+            os.close(descriptor)
+        self._heard = b""
+
+    def begin(self) -> int:
+        """Begin the command; its pid. Raises OSError."""
+        os.write(self._control, GO)
+        what, number = self.read_news()[0]  # it answers at once
+        if what != STARTED:
+            code = number if what == REFUSED else errno.EIO
+            raise OSError(code, os.strerror(code))
+        os.set_blocking(self._status, False)
+        self.take()
+        return number
+
+    def read_news(self) -> list[tuple[str, int]]:
+        """What became of the command since the last look."""
+        try:
+            heard = os.read(self._status, 4096)
+        except BlockingIOError:
+            return []
+        if not heard:  # its parent was killed: how it ended will never be known
+            return [(ENDED, -signal.SIGKILL)]
+        *lines, self._heard = (self._heard + heard).split(b"\n")
+        news = [line.decode().split() for line in lines]
+        return [(what, int(number)) for what, number in news]
+
+    @property
+    def status(self) -> int:
+        """What becomes readable when there are news."""
+        return self._status
+
+    def take(self) -> None:
+        """Let every key through as it is, if we are in front of our terminal."""
+        if self._is_ours or not self.is_in_front():
+            return
+        with suppress(termios.error):  # it was closed
+            self._modes = termios.tcgetattr(self._outer)
+            termios.tcsetattr(self._outer, termios.TCSADRAIN, _raw(self._modes))
+            self._is_ours = True
+
+    def give_back(self) -> None:
+        """Let our terminal be as it was."""
+        if self._is_ours:
+            self._is_ours = False
+            with suppress(termios.error):
+                termios.tcsetattr(self._outer, termios.TCSADRAIN, self._modes)
+
+    def is_in_front(self) -> bool:
+        with suppress(OSError):
+            return os.tcgetpgrp(self._outer) == os.getpgrp()
+        return False
+
+    def pass_size_on(self) -> None:
+        """Let the command's terminal be as large as ours."""
+        with suppress(OSError):
+            size = fcntl.ioctl(self._outer, termios.TIOCGWINSZ, bytes(SIZE_BYTES))
+            fcntl.ioctl(self.inner, termios.TIOCSWINSZ, size)
+
+    def keys(self) -> "Keys":
+        """What is typed, on its way to the command."""
+        target = Target(os.dup(self.inner), is_ours=True)
+        return Keys(os.dup(self._outer), target, lambda: self._is_ours and not self.is_over)
+
+    def close(self) -> None:
+        self.give_back()
+        with suppress(OSError):
+            os.write(self._control, BYE)
+        os.close(self._control)
+        os.waitpid(self._monitor, 0)
+        for descriptor in (self._status, self._outer):
+            os.close(descriptor)
+
+
+class Keys(Flow):
+    """What is typed. It never ends, and nobody waits for it."""
+
+    def __init__(self, source: int, target: Target, may_read: Callable[[], bool]) -> None:
+        super().__init__(source, target)
+        self._may_read = may_read
+
+    @property
+    def wanted(self) -> tuple[int, int] | None:
+        return super().wanted if self._may_read() else None
+
+    @property
+    def is_open(self) -> bool:
+        return False
+
+    @property
+    def is_held_up(self) -> bool:
+        return False
+
+
+class TerminalGuard(Guard):
+    """The guard of a command on a terminal of its own, whose parent tells us of it."""
+
+    def __init__(self, pid: int, terminal: Terminal) -> None:
+        self._terminal = terminal
+        self._code: int | None = None
+        self._changed: list[int] = []
+        super().__init__(pid)
+
+    @property
+    def descriptors(self) -> Sequence[int]:
+        return [self._wakes, self._terminal.status]
+
+    def has_ended(self) -> bool:
+        return self._code is not None
+
+    def collect(self) -> int:
+        assert self._code is not None
+        return 128 - self._code if self._code < 0 else self._code
+
+    def attend(self) -> None:
+        super().attend()
+        while self._changed:
+            if self._changed.pop() == signal.SIGWINCH:
+                self._terminal.pass_size_on()
+            else:
+                self._terminal.take()
+        if self._code is None:
+            for what, number in self._terminal.read_news():
+                if what == ENDED:
+                    self._code, self._terminal.is_over = number, True
+                elif what == STOPPED and not self.is_told:
+                    self._stop_with_it()
+
+    def _stop_with_it(self) -> None:
+        """Whoever started us sees us stop as the command did, and we go on with it."""
+        self._terminal.give_back()
+        self._changed.clear()
+        os.kill(0, signal.SIGTSTP)
+        # The threads of a process do not stop in the same moment. Nobody continues us if nobody could stop us.
+        continued = select.poll()
+        continued.register(self._wakes, select.POLLIN)
+        continued.poll(LONGEST_STOP * 1000)
+        self._terminal.take()
+        self._terminal.pass_size_on()
+        self.signal(signal.SIGCONT)
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Inside, a new size and being continued are noticed."""
+
+        def notice(number: int, frame: Any) -> None:
+            self._changed.append(number)
+            self.wake()
+
+        before = {number: signal.signal(number, notice) for number in (signal.SIGWINCH, signal.SIGCONT)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    @property
+    def _must_look(self) -> bool:
+        return False
+
+    def _watch_death(self) -> int | None:
+        return None  # the status of the terminal tells it
+
+
+def is_on_terminal() -> bool:
+    """Whether a person types here and reads here."""
+    return all(_is_ours(stream) for stream in (0, 1))
+
+
+def shares_terminal() -> bool:
+    """Whether any of our streams is the terminal that we were started from."""
+    return any(_is_ours(stream) for stream in (0, 1, 2))
+
+
+def _is_ours(descriptor: int) -> bool:
+    with suppress(OSError):
+        return os.isatty(descriptor) and os.tcgetpgrp(descriptor) > 0
+    return False
+
+
+def _raw(modes: list[Any]) -> list[Any]:
+    """Modes in which nothing is done to what is typed and printed, as in cfmakeraw(3)."""
+    t = termios
+    inputs, outputs, control, local, *rest = modes
+    inputs &= ~(t.IGNBRK | t.BRKINT | t.PARMRK | t.ISTRIP | t.INLCR | t.IGNCR | t.ICRNL | t.IXON)
+    local &= ~(t.ECHO | t.ECHONL | t.ICANON | t.ISIG | t.IEXTEN)
+    *speeds, characters = rest
+    characters = list(characters)
+    characters[t.VMIN], characters[t.VTIME] = 1, 0
+    return [inputs, outputs & ~t.OPOST, control & ~(t.CSIZE | t.PARENB) | t.CS8, local, *speeds, characters]
