@@ -9,6 +9,9 @@ from lionstudio.cli.command import Command, Option
 GROUPS: Mapping[str, str] = {
     "studio": "Serve the studio to browsers and programs.",
     "record": "Record any command as a run.",
+    "play": "Let agents do what a playbook says.",
+    "flow": "Let agents do the steps of a file.",
+    "fanout": "Give one task to several agents, and get one answer.",
     "runs": "See runs and act on them.",
     "state": "Bring past runs in, and look after the database.",
     "team": "Let agents and people write to each other.",
@@ -62,6 +65,22 @@ FILTERS = (
 TEAM = _option("team", metavar="TEAM", help="the name or the id of a team, or the beginning of an id")
 OWN_TEAM = _option("team", metavar="TEAM", nargs="?", help="the name or the id of a team (default: LIONAGI_TEAM)")
 FOLDER = _option("folder", metavar="FOLDER", nargs="?", help="instead of the usual place")
+NAME = _option("--name", metavar="NAME", help="what the run is called")
+TIMEOUT = _option("--timeout", type=float, metavar="SECONDS", help="stop it after so long, with exit code 124")
+TEAM_MODE = _option("--team-mode", metavar="NAME", help="let its agents join this team, which is made if there is none")
+SAVE = _option("--save", metavar="FOLDER", help="put the answer of each agent there, too")
+PROMPT_FILE = _option("-f", "--file", metavar="FILE", help="a file with the text, instead of typing it; - is a pipe")
+SHOW_LINEAGE = (
+    _option("--show-topic", metavar="TOPIC", help="the show that this is done for"),
+    _option("--show-play", metavar="PLAY", help="the play of that show"),
+)
+PARALLEL = _option("--parallel", type=int, metavar="N", help="so many agents at a time (default: 4)")
+TYPED = _option("words", metavar="KEY=VALUE", nargs="*", help="its arguments, and the text for its {input}")
+CREW = (TIMEOUT, NAME, TEAM_MODE, SAVE, *SHOW_LINEAGE, JSON)
+EXIT_CODES = (
+    "It prints the answer, and what its agents do on a terminal. Exit code 0: completed; 1: an agent failed;\n"
+    "124: its time was over; 130 or 143: it was stopped."
+)
 VACUUM = (
     "An SQLite file is written anew and gives the room back to the disk. Meanwhile others read, and wait to write.\n"
     "PostgreSQL keeps the room for new rows: its files do not become smaller, and nobody waits."
@@ -113,6 +132,52 @@ _TABLE: Iterable[tuple[str, str, str, tuple[Option, ...], str]] = (
         "li record -- pytest -q    records what it prints, how long it takes and how it ends.\n"
         "Its input and output are untouched, on a terminal it has one of its own, and its exit code is ours; but\n"
         "124: its time was over; 129, 130 or 143: a signal told it to stop, and it did. 126 and 127: it could not begin.",
+    ),
+    (
+        "play",
+        "play.play",
+        "Let agents do what a playbook in $LIONAGI_HOME/playbooks says.",
+        (
+            _option("playbook", metavar="NAME", help="its name; li playbooks ls shows them"),
+            TYPED,
+            PROMPT_FILE,
+            _option("--model", metavar="ENGINE/MODEL", help="for steps that name neither a model nor an agent"),
+            PARALLEL,
+            *CREW,
+        ),
+        EXIT_CODES,
+    ),
+    (
+        "flow",
+        "flow.flow",
+        "Let agents do the steps of a file, each as soon as what it needs is there.",
+        (
+            _option("flow", metavar="FILE", help="a file like a playbook, anywhere"),
+            TYPED,
+            PROMPT_FILE,
+            _option("--model", metavar="ENGINE/MODEL", help="for steps that name neither a model nor an agent"),
+            PARALLEL,
+            *CREW,
+        ),
+        EXIT_CODES,
+    ),
+    (
+        "fanout",
+        "fanout.fanout",
+        "Give one task to several agents at once, and let one make one answer of theirs.",
+        (
+            _option("words", metavar="ENGINE/MODEL… TASK", nargs="*", help="models, which take turns, and the task"),
+            _option("-n", "--number", type=int, metavar="N", help="so many agents (default: 3, or one for each model)"),
+            _option(
+                "--agent", metavar="NAME", action="append", help="an agent in $LIONAGI_HOME/agents; again for more"
+            ),
+            PROMPT_FILE,
+            _option("--synthesis", metavar="ENGINE/MODEL", help="who makes one answer (default: the first agent)"),
+            _flag("--no-synthesis", "print the answers of all agents instead"),
+            _option("--parallel", type=int, metavar="N", help="so many agents at a time (default: all)"),
+            *CREW,
+        ),
+        "Agents that fail are left out, and that is said; it fails when all of them do.\n" + EXIT_CODES,
     ),
     (
         "runs ls",

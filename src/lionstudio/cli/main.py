@@ -17,19 +17,19 @@ lionstudio {__version__}: what is running, what is stuck and why, what needs you
 
 Usage: li COMMAND [options]
 
-See what runs
+Run agents
+  play NAME KEY=VALUE…   what a playbook says       flow FILE   steps of agents in a file
+  fanout MODEL… TASK     one task for several agents, and one answer
+See what runs, and act
   studio                 serve the studio: http://127.0.0.1:8765
   runs ls                list runs, by status, health, agent, words …
   runs show RUN          one run: state, evidence, branches, tool errors
   runs tail -f RUN…      follow what runs say, as they say it
   runs wait RUN…         wait until they end; the exit code tells how
-Act
   runs kill RUN          end a run's process, and prove that it is gone
   state doctor           judge every run's health, with evidence
-Bring past runs in
-  state import           run folders         state import-shows   shows
-  state import-teams     team files          state import-db FILE a lionagi database
 Look after the database
+  state import | import-shows | import-teams | import-db FILE         bring past runs in
   state ls | stats | verify | checkpoint | vacuum | prune | legacy | export | backup | restore
 Work together
   team create | list | show | send | receive | members | archive | prune | export | watch
@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except Error as error:
-        _complain(words, error.code, error.message, error.hint, *getattr(error, "problems", ()))
+        _complain(words, error.code, error.message, error.hint, *error.problems)
         usual = 2 if isinstance(error, Invalid) else 1
         return int(getattr(error, "exit_code", usual))  # few commands say more with theirs
     except KeyboardInterrupt as stop:

@@ -95,6 +95,16 @@ class Console:
 
         return name_database(sentence, self._db)
 
+    @property
+    def is_watched(self) -> bool:
+        """Whether a person sees what is said, as it is said."""
+        return self._shows_progress
+
+    def say_live(self, line: str) -> None:
+        """Tell a person at a terminal what goes on just now; a log and a pipe are not told."""
+        if self._shows_progress:
+            print(cut(one_line(line), terminal_width(self._stderr)), file=self._stderr, flush=True)
+
     def say_data(self, text: str) -> None:
         """Print an answer."""
         print(_encodable(text, self._stdout), file=self._stdout)

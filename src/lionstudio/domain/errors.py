@@ -52,6 +52,7 @@ class Error(Exception):
 
     code = "error"
     hint: str | None = None
+    problems: Sequence[str] = ()  # one sentence for each, where several things are wrong at once
 
     def __init__(self, message: str = "", *, hint: str | None = None) -> None:
         super().__init__(message or (self.__doc__ or "").strip())
@@ -96,7 +97,7 @@ class InvalidFile(Invalid):
 
     def __init__(self, message: str, *, problems: Sequence[str], hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
-        self.problems = problems  # each with its file, line and column
+        self.problems = problems  # each with its file, and with line and column where it has them
 
 
 class PlayGraphCycle(Invalid):

@@ -118,8 +118,13 @@ def _find_lost(waiting: Mapping[str, Step], results: Results, stopping: Stopping
 
 
 def _tell(result: Result) -> str:
-    words = f"{result.step.name} {result.status.replace('_', ' ')}"
-    return f"{words}: {result.done.sentence}" if result.done.sentence else f"{words}."
+    told = f"{result.step.name} {result.status.replace('_', ' ')}"
+    return full_stop(f"{told}: {result.done.sentence}" if result.done.sentence else told)
+
+
+def full_stop(sentence: str) -> str:
+    """A sentence that another one may follow; what agents say often ends with nothing."""
+    return sentence if sentence.endswith((".", "!", "?", "…")) else f"{sentence}."
 
 
 def _fate(result: Result) -> str:

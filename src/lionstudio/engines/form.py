@@ -140,6 +140,14 @@ class Form:
         nodes = [node] if node.id == "scalar" else self.items(node, what)
         return [one for one in nodes if self.text(one, f"A value of {what}") is not None]
 
+    def words(self, node: Node, what: str) -> tuple[str, ...]:
+        """A list of words, or one text in which commas stand between them."""
+        if node.id == "scalar":
+            told = (self.text(node, what) or "").split(",")
+        else:
+            told = [one.value for one in self.texts(node, what)]
+        return tuple(word.strip() for word in told if word.strip())
+
     def number(self, node: Node, what: str, *, whole: bool = False, most: float = 1e9) -> float | None:
         """A number above zero."""
         text = self.text(node, what)

@@ -183,7 +183,7 @@ class _Reading:
             model=self._text(told, "model"),
             effort=self._text(told, "effort"),
             system=self._template(told, "system", step),
-            tools=tuple(node.value for node in form.texts(tools.value, "tools")) if tools else None,
+            tools=form.words(tools.value, "tools") if tools else None,
             timeout=form.number(timeout.value, "timeout") if timeout else None,
         )
 

@@ -60,7 +60,7 @@ def _with_head(profile: Profile, form: Form) -> Profile:
     told = {} if root is None else form.entries(root, "The head of an agent")
     found = {name: field for name, field in told.items() if not is_null(field.value)}
     model, effort = (_text(form, found.get(name), name) for name in ("model", "effort"))
-    tools = _tools(form, found.get("tools"))
+    tools = form.words(found["tools"].value, "tools") if "tools" in found else None
     form.require_no_problems()
     return profile._replace(model=model, effort=effort, tools=tools)
 
@@ -68,15 +68,6 @@ def _with_head(profile: Profile, form: Form) -> Profile:
 def _text(form: Form, field: Field | None, name: str) -> str | None:
     text = None if field is None else form.text(field.value, name)
     return None if text is None else text.strip()
-
-
-def _tools(form: Form, field: Field | None) -> tuple[str, ...] | None:
-    """A list, or one text with commas, as other programs write it."""
-    if field is None:
-        return None
-    if field.value.id == "scalar":
-        return tuple(tool.strip() for tool in (form.text(field.value, "tools") or "").split(",") if tool.strip())
-    return tuple(node.value.strip() for node in form.texts(field.value, "tools"))
 
 
 def _invalid(path: str, sentence: str) -> InvalidFile:

@@ -1,0 +1,116 @@
+"""Agents at the steps of a run: who does each is known before anything begins; each works in a branch of its own."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from lionstudio.domain.errors import Error, InvalidFile, InvalidRequest
+from lionstudio.engines.engine import Engine, Event, Task
+from lionstudio.engines.flow import Done, Results
+from lionstudio.engines.known import engine_for, require
+from lionstudio.engines.launch import Launched
+from lionstudio.engines.passing import ask
+from lionstudio.engines.steps import Step, Worker
+from lionstudio.engines.working import work
+from lionstudio.recorders.branch import BranchRecorder
+from lionstudio.recorders.stopping import Stopping
+
+Watch = Callable[[Step, Event], None]  # is called in the threads of the steps
+
+
+class Ready(NamedTuple):
+    """An agent that can begin."""
+
+    engine: Engine
+    task: Task  # without a prompt; its system prompt is that of a profile, which has no placeholders
+    model: str  # ENGINE/MODEL, as it was named
+
+
+def make_ready(steps: Sequence[Step], home: str, *, model: str | None = None) -> dict[str, Ready]:
+    """An agent for each step; `model` is for those that name none.
+
+    Raises InvalidFile with all that is wrong in the file that they stand in, or else what is wrong with the first.
+    """
+    ready: dict[str, Ready] = {}
+    problems: list[str] = []
+    for step in steps:
+        try:
+            ready[step.name] = _ready(step.worker, home, model)
+        except Error as error:
+            if not step.place:
+                raise
+            told = f"{step.place}: {step.name}: {error.message} {error.hint or ''}".rstrip()
+            problems += [problem for problem in (*error.problems, told) if problem not in problems]
+    if problems:
+        path = steps[0].place.rpartition(":")[0]
+        raise InvalidFile(f"Not every agent of {path} can begin, so nothing was run.", problems=problems)
+    return ready
+
+
+def _ready(worker: Worker, home: str, model: str | None) -> Ready:
+    system = None
+    if worker.agent is not None:
+        from lionstudio.engines.profile import find_profile
+
+        profile = find_profile(home, worker.agent)
+        worker = worker._replace(
+            model=worker.model or profile.model,
+            effort=worker.effort or profile.effort,
+            tools=worker.tools if worker.tools is not None else profile.tools,
+        )
+        system = profile.system
+    name = worker.model or model
+    if name is None:
+        raise InvalidRequest(
+            "It names neither a model nor an agent.", hint="Say --model ENGINE/MODEL for all that name none."
+        )
+    engine, its_model = engine_for(name)
+    require(engine)
+    return Ready(engine, Task("", model=its_model, effort=worker.effort, tools=worker.tools, system=system), name)
+
+
+class Crew:
+    """The agents of one run, at work."""
+
+    def __init__(
+        self,
+        launched: Launched,
+        steps: Sequence[Step],
+        ready: Mapping[str, Ready],
+        values: Mapping[str, str],
+        watch: Watch | None = None,
+    ) -> None:
+        self._launched = launched
+        self._ready = ready
+        self._values = values
+        self._watch = watch
+        self._first = first_step(steps).name
+
+    def do(self, step: Step, before: Results, stopping: Stopping) -> Done:
+        """Let the agent of a step do it; called in a thread of its own."""
+        ready = self._ready[step.name]
+        asked = ask(step, self._values, before)
+        for need in asked.cut:
+            self._launched.say(f"cut {need}", f"The answer of {need} is long: {step.name} is given a part of it.")
+        branch = self._branch(step, ready)
+        env = self._launched.env(branch, member=step.name)
+        watch = self._watch
+        worked = work(
+            ready.engine,
+            ready.task._replace(prompt=asked.prompt, system=asked.system or ready.task.system, env=env),
+            branch,
+            stopping=stopping,
+            watch=None if watch is None else lambda event: watch(step, event),
+        )
+        if worked.answer is not None:
+            self._launched.save(f"{step.name}.md", worked.answer)
+        return Done(worked.answer, worked.exit_code, worked.reason, worked.sentence, branch.id, ready.model)
+
+    def _branch(self, step: Step, ready: Ready) -> BranchRecorder:
+        """The run begins with the branch of its first agent, so that no branch stays empty."""
+        run = self._launched.run
+        return run if step.name == self._first else run.agent(step.name, model=ready.model)
+
+
+def first_step(steps: Sequence[Step]) -> Step:
+    """The step that begins first."""
+    return next(step for step in steps if not step.needs)
