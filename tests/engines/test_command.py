@@ -54,7 +54,8 @@ def test_system_prompt_and_history_come_before_the_prompt(sqlite_run: Run) -> No
     )
     worked = let(sqlite_run, Task("And now?", model="cat", system="Be kind.", history=before))
     assert worked.answer == (
-        "Be kind.\n\nThis is what was said so far in this conversation:\n\n[User]\nHello\n\n[You]\nHi.\n\n[User]\n\nAnd now?"
+        "Be kind.\n\nThis is what was said so far in this conversation:\n\n"
+        "[User]\nHello\n\n[You]\nHi.\n\n[User]\nAnd now?"
     )
 
 

@@ -9,6 +9,9 @@ from lionstudio.engines.known import engine_for
 @pytest.mark.parametrize(
     ("typed", "engine", "model"),
     [
+        ("claude/claude-sonnet-4-5", "claude", "claude-sonnet-4-5"),
+        ("claude", "claude", None),
+        ("claude-code/opus", "claude", "opus"),
         ("exec", "exec", None),
         ("exec/./my-agent --fast", "exec", "./my-agent --fast"),
         (" exec/cat ", "exec", "cat"),

@@ -1,5 +1,7 @@
 """Bytes in any pieces, as lines of text."""
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,7 +12,7 @@ from lionstudio.engines.lines import Lines
 def test_lines_are_the_same_in_whatever_pieces_they_come(data: bytes, cuts: list[int]) -> None:
     places = sorted({0, len(data), *(cut for cut in cuts if cut < len(data))})
     lines = Lines()
-    found = [line for start, end in zip(places, places[1:], strict=False) for line in lines.feed(data[start:end])]
+    found = [line for start, end in pairwise(places) for line in lines.feed(data[start:end])]
     found += lines.end()
     whole = data.split(b"\n")
     if not whole[-1]:

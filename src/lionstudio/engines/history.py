@@ -18,7 +18,7 @@ _WORDS = {
 def whole_prompt(task: Task) -> str:
     """The prompt, after what was said before it."""
     told = tell_history(task.history)
-    return f"{told}\n\n{task.prompt}" if told else task.prompt
+    return f"{told}\n{task.prompt}" if told else task.prompt
 
 
 def tell_history(messages: Iterable[Message]) -> str:

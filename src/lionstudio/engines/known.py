@@ -8,6 +8,12 @@ from lionstudio.engines.engine import Engine
 
 
 # Loaded only when they are asked for: naming the engines must cost nothing.
+def _claude() -> Engine:
+    from lionstudio.engines.claude import ClaudeEngine
+
+    return ClaudeEngine()
+
+
 def _exec() -> Engine:
     from lionstudio.engines.command import CommandEngine
 
@@ -15,6 +21,7 @@ def _exec() -> Engine:
 
 
 ENGINES: Mapping[str, Callable[[], Engine]] = {
+    "claude": _claude,
     "exec": _exec,
 }
 # What other programs call them.
