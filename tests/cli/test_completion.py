@@ -98,6 +98,8 @@ def test_agents_and_playbooks_are_offered_by_name(home: Path):
         (home / path).touch()
     assert complete("agents", "show", "") == complete("runs", "ls", "--agent", "") == ["architect"]
     assert complete("playbooks", "show", "a") == complete("runs", "ls", "--playbook", "") == ["audit"]
+    assert complete("play", "a") == ["audit"]
+    assert complete("fanout", "--agent", "") == ["architect"]
 
 
 def test_the_database_that_was_typed_is_asked(home: Path, ctx: Context, location: str):

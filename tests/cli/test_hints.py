@@ -17,6 +17,7 @@ from tests.factories import start_run
         ("More: li runs ls --cursor 5", "More: li --db /a/x.db runs ls --cursor 5"),
         ("li team list, li team show", "li --db /a/x.db team list, li --db /a/x.db team show"),
         ("To look: li state ls --db /b.db", "To look: li state ls --db /b.db"),
+        ("li play audit mode=dry", "li --db /a/x.db play audit mode=dry"),
         ("Type: li runs ls --help", "Type: li runs ls --help"),
         ("Ask Karoli runs it", "Ask Karoli runs it"),
     ],

@@ -171,6 +171,8 @@ def _values_of(command: Command, option: Option, sources: "Sources") -> Iterable
     known: dict[str, Source] = {
         "--agent": lambda: sources.described("agents"),
         "--playbook": lambda: sources.described("playbooks"),
+        "playbook": lambda: sources.described("playbooks"),
+        "--team-mode": sources.teams,
         "RUN": sources.runs,
         "TEAM": sources.teams,
         "TOPIC": sources.shows,

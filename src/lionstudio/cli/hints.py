@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from shlex import quote
 
 COMMAND = re.compile(
-    r"\bli (?=(?:agents|playbooks|runs|state|studio|team) )"
+    r"\bli (?=(?:agents|fanout|flow|play|playbooks|runs|state|studio|team) )"
     r"(?!\S+ (?:\S+ )?--(?:db|help))"  # which name a database themselves, or need none
 )
 ADDRESS = re.compile(r"(\w+://)(?:([^:@/]*)(?::[^/]*)?@)?([^@/?]*)(/[^?@]*)?(?:\?(.*))?", re.DOTALL)
