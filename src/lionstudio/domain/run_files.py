@@ -26,7 +26,8 @@ METADATA = "node_metadata"
 # Columns that stand in run.json under their own names.
 TOLD_AS_IT_IS = (
     "name", "user", "agent_name", "playbook_name", "invocation_kind", "show_topic", "show_play_name",
-    "parent_session_id", "status", "started_at", "ended_at", "exit_code", "end_actor", "end_reason", METADATA,
+    "parent_session_id", "status", "started_at", "ended_at", "exit_code", "end_actor", "end_reason",
+    "first_msg_id", "last_msg_id", "last_message_at", METADATA,
 )  # fmt: skip
 
 
@@ -102,6 +103,9 @@ def session_of(
         exit_code=run.exit_code,
         end_actor=end_actor,
         end_reason=end_reason,
+        first_msg_id=_text(told, "first_msg_id"),
+        last_msg_id=_text(told, "last_msg_id"),
+        last_message_at=_time(told, "last_message_at"),
         invocation_kind=run.kind,
         source_kind=SourceKind.IMPORTED_FS,
         playbook_name=_text(told, "playbook_name", "playbook"),
