@@ -13,6 +13,7 @@ from lionstudio.services.context import Context
 from lionstudio.store.database import Database
 from lionstudio.store.open import open_database
 from tests.factories import Clock
+from tests.fakes.fake_openai import FakeOpenAI
 from tests.postgres_server import PostgresServer
 
 # How fast an example is made or run says something about the load of the machine only.
@@ -88,3 +89,20 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HOME", str(folder))
     monkeypatch.setenv("LIONAGI_HOME", str(folder / ".lionagi"))
     return folder / ".lionagi"
+
+
+@pytest.fixture
+def quiet_runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """lionagi writes its logs into the working directory when it ends: keep it from that."""
+    from lionagi.config import settings as lionagi_settings
+
+    monkeypatch.chdir(tmp_path)
+    quiet = {**lionagi_settings.LOG_CONFIG, "auto_save_on_exit": False}
+    monkeypatch.setattr(type(lionagi_settings), "LOG_CONFIG", property(lambda _: quiet))
+
+
+@pytest.fixture
+def model_server() -> Iterator[FakeOpenAI]:
+    """An OpenAI API on loopback; a test adds what it answers."""
+    with FakeOpenAI() as server:
+        yield server

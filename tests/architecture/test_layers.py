@@ -37,7 +37,10 @@ ONLY_IN: dict[str, set[str]] = {
     **{name: {"store"} for name in ("apsw", "psycopg", "sqlite_vec")},
     **{name: {"server", "cli.serve"} for name in ("fastapi", "starlette", "uvicorn", "pydantic")},
     # An extra: whoever has not installed it must not notice.
-    "lionagi": {"recorders.lionagi", "recorders.lionagi_hooks", "recorders.lionagi_objects", "engines.lionagi"},
+    "lionagi": {
+        *(f"recorders.lionagi{part}" for part in ("", "_hooks", "_objects")),
+        *(f"engines.lionagi{part}" for part in ("", "_branch")),
+    },
     "sqlite3": set(),
 }
 # Domain is pure: what these give comes in as an argument.

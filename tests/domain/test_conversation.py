@@ -14,6 +14,8 @@ from lionstudio.domain.conversation import (
     MessageDraft,
     MessageKind,
     Sign,
+    error_in,
+    is_tool_error,
     kind_of,
     sign_of,
     tool_of,
@@ -86,3 +88,21 @@ def test_only_a_call_opens_one_and_only_a_new_turn_abandons_them(kind):
 def test_the_seeded_classes_begin_with_the_unknown_one():
     assert SEEDED_CLASSES[0] == UNKNOWN_CLASS
     assert len(SEEDED_CLASSES) == len(set(SEEDED_CLASSES)) == 6
+
+
+@pytest.mark.parametrize(
+    ("content", "error"),
+    [
+        pytest.param({**RESULT, "error": "no"}, "no", id="in its own place"),
+        pytest.param({**RESULT, "error": True}, True, id="told, not explained"),
+        pytest.param(
+            {**RESULT, "output": {"error": "no", "function": "bash", "arguments": {}}}, "no", id="as lionagi puts it"
+        ),
+        pytest.param({**RESULT, "output": {"error": "a word in a page"}}, None, id="a tool that found an error"),
+        pytest.param({**RESULT, "output": {"error": None, "function": "bash"}}, None, id="none"),
+        pytest.param("error", None, id="text"),
+    ],
+)
+def test_what_a_tool_result_says_went_wrong(content, error):
+    assert error_in(content) == error
+    assert is_tool_error(Message("m", 1.0, "tool", content)) is bool(error)

@@ -6,7 +6,6 @@ import uuid
 
 import pytest
 from lionagi import Branch, Session, iModel
-from lionagi.config import settings
 from lionagi.protocols.generic.element import Element
 from lionagi.protocols.messages.manager import MessageManager
 
@@ -23,13 +22,7 @@ from lionstudio.domain.lionagi_sessions import (
     session_draft,
 )
 
-
-@pytest.fixture(autouse=True)
-def quiet_runtime(tmp_path, monkeypatch):
-    """The runtime writes its logs into the working directory when it ends: keep it from that."""
-    monkeypatch.chdir(tmp_path)
-    quiet = {**settings.LOG_CONFIG, "auto_save_on_exit": False}
-    monkeypatch.setattr(type(settings), "LOG_CONFIG", property(lambda _: quiet))
+pytestmark = pytest.mark.usefixtures("quiet_runtime")
 
 
 @pytest.fixture

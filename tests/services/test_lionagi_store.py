@@ -7,7 +7,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from lionagi import Branch, Session, iModel
-from lionagi.config import settings as lionagi_settings
 from lionagi.protocols.generic.element import Element
 from lionagi.protocols.messages.manager import MessageManager
 
@@ -26,13 +25,7 @@ from lionstudio.services.lionagi import get_lionagi_branch, get_lionagi_session,
 from tests.domain.factories import lionagi_sample as sample
 from tests.factories import NOW, line_of, start_run
 
-
-@pytest.fixture(autouse=True)
-def quiet_runtime(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The runtime writes its logs into the working directory when it ends: keep it from that."""
-    monkeypatch.chdir(tmp_path)
-    quiet = {**lionagi_settings.LOG_CONFIG, "auto_save_on_exit": False}
-    monkeypatch.setattr(type(lionagi_settings), "LOG_CONFIG", property(lambda _: quiet))
+pytestmark = pytest.mark.usefixtures("quiet_runtime")
 
 
 @pytest.fixture

@@ -197,8 +197,20 @@ def kind_of(lion_class: str, role: str, content: Any) -> MessageKind:
 
 def is_tool_error(message: Message) -> bool:
     """Whether a tool result says that the tool failed. A diagnosis, never a status (R105)."""
-    content = message.content
-    return message.kind is MessageKind.TOOL_RESULT and isinstance(content, Mapping) and bool(content.get("error"))
+    return message.kind is MessageKind.TOOL_RESULT and bool(error_in(message.content))
+
+
+def error_in(content: Any) -> Any:
+    """What a tool result says went wrong: True, or in words; nothing if all went well.
+
+    lionagi puts it into the output, beside the call that it repeats there.
+    """
+    if not isinstance(content, Mapping):
+        return None
+    output = content.get("output")
+    if isinstance(output, Mapping) and "function" in output and output["function"] == content.get("function"):
+        return content.get("error") or output.get("error")
+    return content.get("error")
 
 
 def tool_of(content: Any) -> str | None:

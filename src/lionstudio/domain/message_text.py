@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from lionstudio.domain.conversation import Message, MessageKind
+from lionstudio.domain.conversation import Message, MessageKind, error_in
 
 # Where each kind keeps what was said, in lionagi's shapes.
 _SPOKEN: Mapping[MessageKind, str] = {
@@ -62,7 +62,7 @@ def error_text(message: Message) -> str:
     content = message.content
     if not isinstance(content, Mapping):
         return plain(content)
-    error = content.get("error")
+    error = error_in(content)
     return plain(content.get("output")) if error is True else plain(error)
 
 

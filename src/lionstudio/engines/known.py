@@ -14,15 +14,29 @@ def _claude() -> Engine:
     return ClaudeEngine()
 
 
+def _codex() -> Engine:
+    from lionstudio.engines.codex import CodexEngine
+
+    return CodexEngine()
+
+
 def _exec() -> Engine:
     from lionstudio.engines.command import CommandEngine
 
     return CommandEngine()
 
 
+def _lionagi() -> Engine:
+    from lionstudio.engines.lionagi import LionagiEngine
+
+    return LionagiEngine()
+
+
 ENGINES: Mapping[str, Callable[[], Engine]] = {
     "claude": _claude,
+    "codex": _codex,
     "exec": _exec,
+    "lionagi": _lionagi,
 }
 # What other programs call them.
 ALIASES: Mapping[str, str] = {"claude-code": "claude", "claude_code": "claude"}

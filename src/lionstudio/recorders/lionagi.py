@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from lionstudio.domain.errors import InvalidRequest, Unavailable
+from lionstudio.domain.errors import InvalidRequest, NotFound, Unavailable
 from lionstudio.domain.lionagi_messages import message_dict, message_draft
 from lionstudio.domain.lionagi_sessions import branch_draft
 from lionstudio.domain.lionagi_sessions import restore_branch as branch_from
@@ -70,7 +70,7 @@ def attach(target: Any, *, name: str | None = None, db: Database = None, **optio
 def restore(db: Database, session_id: str) -> Any:
     """A recorded run as a live lionagi Session, with its system messages and its default branch.
 
-    Raises SessionNotFound, Unavailable, and InvalidRequest where lionagi is not installed.
+    Raises SessionNotFound, Unavailable, and NotFound where lionagi is not installed.
     """
     lionagi = require_lionagi()
     with _reading(db) as ctx:
@@ -100,11 +100,11 @@ def restore_message(db: Database, message_id: str) -> Any:
 
 
 def require_lionagi() -> Any:
-    """The lionagi package; raises InvalidRequest, which says how to install it."""
+    """The lionagi package; raises NotFound, which says how to install it."""
     try:
         import lionagi
     except ImportError as error:
-        raise InvalidRequest("The package lionagi is not installed.", hint=f"Install it: {INSTALL}") from error
+        raise NotFound("The package lionagi is not installed.", hint=f"Install it: {INSTALL}") from error
     return lionagi
 
 
