@@ -9,6 +9,7 @@ from lionstudio.cli.command import Command, Option
 GROUPS: Mapping[str, str] = {
     "studio": "Serve the studio to browsers and programs.",
     "record": "Record any command as a run.",
+    "agent": "Let one agent do one task.",
     "play": "Let agents do what a playbook says.",
     "flow": "Let agents do the steps of a file.",
     "fanout": "Give one task to several agents, and get one answer.",
@@ -132,6 +133,30 @@ _TABLE: Iterable[tuple[str, str, str, tuple[Option, ...], str]] = (
         "li record -- pytest -q    records what it prints, how long it takes and how it ends.\n"
         "Its input and output are untouched, on a terminal it has one of its own, and its exit code is ours; but\n"
         "124: its time was over; 129, 130 or 143: a signal told it to stop, and it did. 126 and 127: it could not begin.",
+    ),
+    (
+        "agent",
+        "agent.agent",
+        "Let one agent do one task, and record it as a run.",
+        (
+            _option("words", metavar="ENGINE/MODEL PROMPT", nargs="*", help="who is to do it, and what is to be done"),
+            _option("command", metavar="CMD", nargs="...", help="the command that the engine exec runs, after --"),
+            _option("--agent", metavar="NAME", help="an agent in $LIONAGI_HOME/agents; a model that is typed wins"),
+            _option("--effort", metavar="EFFORT", help="how hard it tries, as its engine calls it"),
+            PROMPT_FILE,
+            _option("--resume", metavar="RUN", help="go on with the conversation of a run that has ended"),
+            _option(
+                "--fork-from",
+                metavar="RUN",
+                help="go on with a copy of it; RUN:POSITION keeps its first messages only",
+            ),
+            _option("--cwd", metavar="FOLDER", help="where it works (default: here, or where it worked before)"),
+            *CREW,
+        ),
+        'li agent claude "Find the failing test"    prints the answer, and what the agent does on a terminal.\n'
+        "The prompt may be piped in, be in a file, or be - for standard input. What goes on with another run is a run\n"
+        "of its own. Exit code 0: completed; 124: its time was over; 129, 130 or 143: a signal stopped it; else its\n"
+        "agent failed, and it is the agent's own.",
     ),
     (
         "play",

@@ -18,7 +18,8 @@ lionstudio {__version__}: what is running, what is stuck and why, what needs you
 Usage: li COMMAND [options]
 
 Run agents
-  play NAME KEY=VALUE…   what a playbook says       flow FILE   steps of agents in a file
+  agent MODEL PROMPT     one agent, one task        record -- CMD   any command, recorded
+  play NAME KEY=VALUE…   what a playbook says       flow FILE       steps of agents in a file
   fanout MODEL… TASK     one task for several agents, and one answer
 See what runs, and act
   studio                 serve the studio: http://127.0.0.1:8765

@@ -26,6 +26,7 @@ class Task(NamedTuple):
     arguments: tuple[str, ...] = ()  # a whole command, for the engine that runs any
     cwd: str | None = None
     env: Mapping[str, str] = {}  # beside our own
+    system_is_known: bool = False  # the branch has it already, so that it is not said again
 
 
 class Begun(NamedTuple):

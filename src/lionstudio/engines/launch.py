@@ -23,6 +23,13 @@ from lionstudio.settings import Settings, load_settings
 AGENT_VARIABLE, TEAM_VARIABLE, DB_VARIABLE = "LIONAGI_AGENT", "LIONAGI_TEAM", "LIONAGI_DB"
 TOPIC_VARIABLE, PLAY_VARIABLE = "LIONAGI_SHOW_TOPIC", "LIONAGI_SHOW_PLAY"
 
+TEAM_NOTE = """\
+You are {who}, a member of the team {team}. Write to the others with the shell command
+  li team send "TEXT" --to MEMBER
+(without --to it goes to all), and see what is new for you with
+  li team receive {who}
+li team members shows who belongs to the team."""
+
 
 class Parent(NamedTuple):
     """The run that a new one goes on with: which of its branches, and how much of that."""
@@ -77,6 +84,16 @@ class Launched:
             DB_VARIABLE: None if self.settings.db_is_default else self.settings.db,
         }
         return {name: value for name, value in told.items() if value}
+
+    def system(self, engine: str, prompt: str | None, *, member: str | None = None) -> str | None:
+        """The system prompt of an agent, with what it must know to write to its team. A command reads no such thing."""
+        who = member or self.launch.agent
+        if self.launch.team is None or who is None or engine == "exec":
+            return prompt
+        note = TEAM_NOTE.format(who=who, team=self.launch.team)
+        if prompt is None or note in prompt:  # it goes on with a conversation that it was told so
+            return prompt or note
+        return f"{prompt}\n\n{note}"
 
     def save(self, name: str, text: str) -> None:
         """Put a file where --save says, if it does. One that cannot be written is said, and ends nothing."""

@@ -9,7 +9,7 @@ from lionstudio.domain.errors import AlreadyExists, BranchNotFound
 from lionstudio.services.context import Context
 from lionstudio.services.forking import NO_FORK, fork_point
 from lionstudio.services.sessions import get, lock_sessions
-from lionstudio.store import branches, progressions
+from lionstudio.store import branches, forks, progressions
 from lionstudio.store.transaction import Tx
 
 
@@ -69,6 +69,12 @@ def list_branches(ctx: Context, session_id: str) -> list[Branch]:
     with ctx.db.read() as tx:
         get(tx, session_id)
         return branches.list_in_session(tx, session_id)
+
+
+def list_forks(ctx: Context, branch_id: str) -> list[Branch]:
+    """The branches that went on with this one, of whichever session, oldest first."""
+    with ctx.db.read() as tx:
+        return forks.list_forks(tx, branch_id)
 
 
 def list_open_calls(ctx: Context, session_id: str) -> list[OpenCall]:

@@ -1,0 +1,240 @@
+"""`li agent`: one agent does one task, recorded as a run."""
+
+import os
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from lionstudio.cli.command import Call, WrongUsage
+from lionstudio.cli.crew import launch_of
+from lionstudio.cli.output import many_lines
+from lionstudio.cli.prompt import read_prompt
+from lionstudio.domain.errors import Error, NotFound
+from lionstudio.domain.session import InvocationKind
+from lionstudio.engines.engine import Engine, Event, Process, Said, Task
+from lionstudio.engines.flow import full_stop
+from lionstudio.engines.known import ALIASES, ENGINES, engine_for, require
+from lionstudio.engines.launch import Launched, launched
+from lionstudio.engines.working import Worked, work
+
+if TYPE_CHECKING:
+    from lionstudio.engines.going_on import Conversation
+    from lionstudio.engines.profile import Profile
+
+ANSWER_FILE = "answer.md"
+EXAMPLE = 'Type: li agent claude "…"'
+
+
+class Asked(NamedTuple):
+    """What is asked of an agent, and of which one."""
+
+    engine: Engine
+    model: str  # ENGINE/MODEL
+    task: Task
+    agent: str | None  # its profile
+    conversation: "Conversation | None"
+
+    @property
+    def member(self) -> str:
+        """Who it is in a team."""
+        return self.agent or self.engine.name
+
+
+def agent(call: Call) -> int:
+    """li agent"""
+    call.require_place()
+    asked = _read(call)
+    require(asked.engine)
+    cwd = asked.task.cwd
+    launch = launch_of(
+        call,
+        kind=InvocationKind.AGENT.value,
+        name=None,
+        agent=asked.agent,
+        model=asked.model,
+        members=(asked.member,),
+        cwd=cwd,
+        metadata={"cwd": cwd},
+        parent=None if asked.conversation is None else asked.conversation.parent,
+    )
+    call.close()  # from now on the run has the database
+    with launched(launch) as begun:
+        call.out.say_live(f"Run {begun.run.session_id}")
+        worked = _work(call, begun, asked)
+        begun.end(worked.exit_code, worked.reason, worked.sentence)
+        if worked.answer is not None:
+            begun.save(ANSWER_FILE, worked.answer)
+    _print(call, begun, asked, worked)
+    return begun.exit_code
+
+
+def _work(call: Call, begun: Launched, asked: Asked) -> Worked:
+    from lionstudio.recorders.processes import record_agent
+
+    def on_process(process: Process) -> None:
+        record_agent(begun.run, process.pid, process.command)
+
+    system = begun.system(asked.engine.name, asked.task.system, member=asked.member)
+    task = asked.task._replace(env=begun.env(member=asked.member), system=system)
+    if asked.conversation is not None:
+        from lionstudio.engines.going_on import go_on
+
+        task, how = go_on(task, asked.engine.name, asked.conversation)
+        if how is not None:
+            call.out.say(how)
+    watch = Progress(call.out.say_live).tell if call.out.is_watched else None
+    return work(asked.engine, task, begun.run, stopping=begun.stopping, watch=watch, on_process=on_process)
+
+
+class Progress:
+    """What an agent says and which tools it uses, a short line each. An answer that grows is told when it has."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say = say
+        self._last: tuple[str | None, str] | None = None
+
+    def tell(self, event: Event) -> None:
+        from lionstudio.cli.at_work import words_for
+
+        words = words_for(event)
+        told = (event.key if isinstance(event, Said) else None, words or "")
+        if words and told != self._last:
+            self._last = told
+            self._say(f"  {words}")
+
+
+def _read(call: Call) -> Asked:
+    """What was typed, with what a profile and an earlier run say where nothing was; raises what cannot be."""
+    args = call.args
+    conversation, profile = _conversation(call), _profile(call)
+    typed, words = _split(args.words, has_file=args.file is not None)
+    model = typed or (profile and profile.model) or (conversation and conversation.model)
+    if not model:
+        raise _no_model(profile)
+    engine, its_model = _engine(model, None if typed else profile)
+    if args.command and engine.name != "exec":
+        said = f"{engine.name} takes no command, and there is one after --."
+        raise WrongUsage(said, hint='Only exec runs one: li agent exec "…" -- CMD')
+    prompt = read_prompt(words, args.file)
+    if prompt is None:
+        raise WrongUsage("A prompt is missing: what is the agent to do?", hint=_ways_to_ask(typed))
+    given = profile or conversation
+    task = Task(
+        prompt,
+        model=its_model,
+        system=given and given.system,
+        effort=args.effort or (given and given.effort),
+        tools=given.tools if given is not None else None,
+        arguments=tuple(args.command),
+        cwd=_cwd(args.cwd, conversation),
+    )
+    name = args.agent or (None if conversation is None else conversation.session.agent_name)
+    return Asked(engine, model, task, name, conversation)
+
+
+def _conversation(call: Call) -> "Conversation | None":
+    args = call.args
+    if args.resume is None and args.fork_from is None:
+        return None
+    from lionstudio.engines.going_on import find_to_fork, find_to_resume, require_one
+
+    require_one(args.resume, args.fork_from)
+    return find_to_resume(call.ctx, args.resume) if args.resume is not None else find_to_fork(call.ctx, args.fork_from)
+
+
+def _profile(call: Call) -> "Profile | None":
+    if call.args.agent is None:
+        return None
+    from lionstudio.engines.profile import find_profile
+
+    return find_profile(call.settings.home_folder, call.args.agent)
+
+
+def _split(words: Sequence[str], *, has_file: bool) -> tuple[str | None, Sequence[str]]:
+    """The model, if one is typed, and the prompt, if that is."""
+    if len(words) > 2:
+        said = f"{len(words)} words are typed, and an agent takes a model and one prompt."
+        raise WrongUsage(said, hint='Put the prompt in quotes: li agent claude "…"')
+    if len(words) == 2:
+        if has_file:
+            said = "There are two prompts: one is typed, and one is in a file."
+            raise WrongUsage(said, hint="Leave out one of them.")
+        return words[0], words[1:]
+    return (words[0], []) if words and _names_engine(words[0]) else (None, words)
+
+
+def _names_engine(word: str) -> bool:
+    """Whether a word that stands alone is a model: a sentence that begins like one is a prompt."""
+    engine = word.partition("/")[0]
+    return (engine in ENGINES or engine in ALIASES) and (engine == "exec" or len(word.split()) == 1)
+
+
+def _engine(model: str, profile: "Profile | None") -> tuple[Engine, str | None]:
+    try:
+        return engine_for(model)
+    except Error as error:
+        if profile is not None and profile.model == model:
+            raise type(error)(f"{profile.path}: {error.message}", hint=error.hint) from None
+        raise
+
+
+def _cwd(typed: str | None, conversation: "Conversation | None") -> str:
+    """Where the agent works: agents know their conversations by the folder that they were held in."""
+    if typed is not None:
+        folder = os.path.abspath(os.path.expanduser(typed))
+        if not os.path.isdir(folder):
+            raise NotFound(f"The folder {folder} does not exist.", hint="Name another one after --cwd.")
+        return folder
+    known = (conversation.session.node_metadata or {}).get("cwd") if conversation is not None else None
+    return known if isinstance(known, str) and os.path.isdir(known) else os.getcwd()
+
+
+def _no_model(profile: "Profile | None") -> WrongUsage:
+    engines = ", ".join(ENGINES)
+    if profile is not None:
+        said = f"The agent {profile.name!r} names no model in {profile.path}."
+        return WrongUsage(said, hint=f"Type one before the prompt: ENGINE or ENGINE/MODEL, with {engines} as ENGINE.")
+    return WrongUsage(
+        "Which agent? Neither a model nor --agent NAME is given.", hint=f"{EXAMPLE}. The engines are {engines}."
+    )
+
+
+def _ways_to_ask(model: str | None) -> str:
+    return f'Type: li agent {model or "claude"} "…". Or pipe it in, or name a --file.'
+
+
+def _print(call: Call, begun: Launched, asked: Asked, worked: Worked) -> None:
+    session_id = begun.run.session_id
+    if call.out.as_json:
+        call.out.json(_as_json(call, begun, asked, worked))
+        return
+    if worked.answer is not None:
+        call.out.say_data(many_lines(worked.answer))
+    if worked.exit_code:
+        said = full_stop(worked.sentence or f"It was stopped ({worked.exit_code})")
+        call.out.say(f"{said} li runs show {session_id} shows more.")
+
+
+def _as_json(call: Call, begun: Launched, asked: Asked, worked: Worked) -> dict[str, Any]:
+    from lionstudio.domain.session import status_from_exit_code
+    from lionstudio.services.sessions import get_usage
+
+    usage: dict[str, Any] | None = None
+    with suppress(Error):  # the database is away; the agent has answered all the same
+        usage = {model: used._asdict() for model, used in get_usage(call.ctx, begun.run.session_id).items()}
+    return {
+        "session_id": begun.run.session_id,
+        "branch_id": begun.run.id,
+        "name": begun.launch.name,
+        "kind": begun.launch.kind,
+        "agent": asked.agent,
+        "engine": asked.engine.name,
+        "model": worked.model or asked.task.model,
+        "status": status_from_exit_code(begun.exit_code).value,
+        "exit_code": begun.exit_code,
+        "sentence": worked.sentence,
+        "answer": worked.answer,
+        "native_id": worked.native_id,
+        "unknown_lines": worked.unknown_lines,
+        "usage": usage,
+    }

@@ -1,0 +1,182 @@
+"""Going on with a recorded conversation, in a run of its own: from its end, or with a copy of it from any position.
+
+An agent that keeps its conversations goes on with its own. Any other, and one that is to go on from the middle, is
+given what was said as it was recorded.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from lionstudio.domain.conversation import Branch, Message, MessageKind
+from lionstudio.domain.errors import Conflict, ForkOutOfRange, InvalidRequest, SessionIsRunning, SessionNotFound
+from lionstudio.domain.phrases import count_of
+from lionstudio.domain.session import InvocationKind, Session, SessionStatus
+from lionstudio.engines.engine import Task
+from lionstudio.engines.launch import Parent
+from lionstudio.engines.working import NATIVE_ID, resumed
+from lionstudio.services.branches import get_branch, list_forks
+from lionstudio.services.context import Context
+from lionstudio.services.forking import history_length
+from lionstudio.services.messages import PAGE_LIMIT, find_line, list_messages
+from lionstudio.services.session_finding import resolve_session
+
+COPIES = frozenset({"claude"})  # engines whose agents can go on with a copy of a conversation
+TAKES_MESSAGES = frozenset({"lionagi"})  # engines that are given messages, and need no text
+POSITION = re.compile(r"(.+):(\d{1,9})", re.DOTALL)
+SPOKEN = frozenset({MessageKind.USER, MessageKind.ASSISTANT})
+
+
+class Conversation(NamedTuple):
+    """A recorded conversation, as far as a new run goes on with it."""
+
+    session: Session
+    branch: Branch
+    position: int
+    history: tuple[Message, ...]
+    is_copied: bool  # the new run leaves the agent's own conversation as it is
+    is_whole: bool  # nothing was said in it since, as far as anybody knows
+
+    @property
+    def parent(self) -> Parent:
+        return Parent(self.session.id, self.branch.id, self.position)
+
+    @property
+    def engine(self) -> str | None:
+        """The name of its engine."""
+        return self._text("provider")
+
+    @property
+    def model(self) -> str | None:
+        """ENGINE/MODEL, as it can be typed."""
+        engine, model = self.engine, self._text("model")
+        if engine is None or model is None or model.partition("/")[0] == engine:
+            return model if engine is not None and model is not None else engine
+        return f"{engine}/{model}"
+
+    @property
+    def system(self) -> str | None:
+        return self._text("prompt")
+
+    @property
+    def effort(self) -> str | None:
+        return self._text("effort")
+
+    @property
+    def tools(self) -> tuple[str, ...] | None:
+        tools = self._told("tools")
+        return tuple(map(str, tools)) if isinstance(tools, list) else None
+
+    def _text(self, name: str) -> str | None:
+        value = self._told(name)
+        return value if isinstance(value, str) and value else None
+
+    def _told(self, name: str) -> Any:
+        return (self.branch.node_metadata or {}).get(name)
+
+
+def find_to_resume(ctx: Context, typed: str) -> Conversation:
+    """The conversation of a run that has ended; raises SessionNotFound, SessionIsRunning, Conflict."""
+    session = resolve_session(ctx, typed)
+    if session.status is SessionStatus.RUNNING:
+        raise SessionIsRunning(
+            f"The run {typed!r} still runs, and only one agent can go on with it.",
+            hint=f"li runs wait {session.id} waits for its end; --fork-from {session.id} goes on with a copy now.",
+        )
+    return _read(ctx, session, None, is_copied=False)
+
+
+def find_to_fork(ctx: Context, typed: str) -> Conversation:
+    """The conversation of RUN[:POSITION]; raises SessionNotFound, ForkOutOfRange, Conflict."""
+    found = POSITION.fullmatch(typed)
+    try:
+        return _read(ctx, resolve_session(ctx, typed), None, is_copied=True)
+    except SessionNotFound:
+        if found is None:
+            raise
+    return _read(ctx, resolve_session(ctx, found[1]), int(found[2]), is_copied=True)
+
+
+def go_on(task: Task, engine: str, conversation: Conversation) -> tuple[Task, str | None]:
+    """The task within a conversation, and what a person should know about how that is done."""
+    task = task._replace(system_is_known=bool(task.system) and task.system == _system_said(conversation))
+    native = resumed(task, conversation.branch)._replace(fork=conversation.is_copied)
+    why_not = _why_not_natively(engine, conversation, native.resume)
+    if why_not is None:
+        return native, None
+    task = task._replace(history=conversation.history)
+    if engine in TAKES_MESSAGES or not conversation.history:
+        return task, None
+    return task, f"{why_not}, so it is given what was said before as text."
+
+
+def _why_not_natively(engine: str, conversation: Conversation, native_id: str | None) -> str | None:
+    """Why an agent cannot go on with its own conversation; None if it can."""
+    if engine != conversation.engine:
+        return f"The conversation is one of {conversation.engine or 'nobody that is known'}"
+    if native_id is None:
+        return f"{engine} keeps no conversation"
+    if conversation.position < history_length(conversation.branch):
+        return f"{engine} cannot go on from the middle of a conversation"
+    if not conversation.is_whole:
+        return f"The conversation that {engine} keeps has gone on since"
+    if conversation.is_copied and engine not in COPIES:
+        return f"{engine} cannot copy a conversation"
+    return None
+
+
+def _read(ctx: Context, session: Session, position: int | None, *, is_copied: bool) -> Conversation:
+    branch = get_branch(ctx, find_line(ctx, session.id).branch_id)
+    length = history_length(branch)
+    if position is not None and position > length:
+        raise ForkOutOfRange(
+            f"The run {session.id} has {count_of(length, 'message')} and cannot be forked at {position}.",
+            hint=f"Choose a position from 0 (nothing is kept) to {length} (everything is kept).",
+        )
+    at = length if position is None else position
+    history = tuple(_walk(ctx, session.id, branch.id, at))
+    is_empty = not any(message.kind in SPOKEN for message in history)
+    if session.invocation_kind is InvocationKind.COMMAND or (is_empty and at > 0) or length == 0:
+        raise _no_conversation(session)
+    is_whole = session.status is not SessionStatus.RUNNING and not _went_on(ctx, branch)
+    return Conversation(session, branch, at, history, is_copied, is_whole)
+
+
+def _went_on(ctx: Context, branch: Branch) -> bool:
+    """Whether the agent's own conversation was gone on with, in another run than this."""
+    native_id = (branch.node_metadata or {}).get(NATIVE_ID)
+    forks = list_forks(ctx, branch.id)
+    return any((fork.node_metadata or {}).get(NATIVE_ID) == native_id for fork in forks if native_id is not None)
+
+
+def _walk(ctx: Context, session_id: str, branch_id: str, position: int) -> Iterator[Message]:
+    """The first messages of a branch's history."""
+    after = 0
+    while after < position:
+        page = list_messages(ctx, session_id, branch_id, after=after, limit=min(PAGE_LIMIT, position - after))
+        if not page:
+            return
+        after += len(page)
+        yield from page
+
+
+def _system_said(conversation: Conversation) -> str | None:
+    """The system prompt that a fork of the conversation is under."""
+    said = [message for message in conversation.history if message.kind is MessageKind.SYSTEM]
+    content = said[-1].content if said else None
+    text = content.get("system_message") if isinstance(content, dict) else None
+    return text if isinstance(text, str) else None
+
+
+def _no_conversation(session: Session) -> Conflict:
+    what = "it is a command" if session.invocation_kind is InvocationKind.COMMAND else "nothing was said in it"
+    return Conflict(
+        f"The run {session.id} has no conversation of an agent: {what}.",
+        hint="li runs ls --kind agent shows the runs of agents.",
+    )
+
+
+def require_one(resume: str | None, fork_from: str | None) -> None:
+    """Raise InvalidRequest for who wants to go on with a run and with a copy of it."""
+    if resume is not None and fork_from is not None:
+        raise InvalidRequest("--resume and --fork-from are two ways to go on.", hint="Leave out one of them.")
