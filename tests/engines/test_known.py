@@ -12,6 +12,7 @@ from lionstudio.engines.known import engine_for
         ("claude/claude-sonnet-4-5", "claude", "claude-sonnet-4-5"),
         ("claude", "claude", None),
         ("claude-code/opus", "claude", "opus"),
+        ("codex/gpt-5", "codex", "gpt-5"),
         ("exec", "exec", None),
         ("exec/./my-agent --fast", "exec", "./my-agent --fast"),
         (" exec/cat ", "exec", "cat"),

@@ -76,12 +76,12 @@ def test_what_the_agent_says_of_itself_is_found_when_it_is_resumed(ctx: Context,
 def test_a_tool_runs_from_its_call_to_its_result(ctx: Context, run: Run) -> None:
     call = tool_call("bash", {"command": "ls"}, "c1")
     open_calls: list[int] = []
-    engine = Teller(call, then=lambda: open_calls.append(len(list_open_calls(ctx, run.session_id))))
-    let(engine, run)
-    assert open_calls == [1]
-
-    let(Teller(call, tool_result(call, "nothing", "r1", error=True)), run)
-    assert list_open_calls(ctx, run.session_id) == []
+    let(
+        Teller(call, tool_result(call, "nothing", "r1", error=True)),
+        run,
+        watch=lambda _: open_calls.append(len(list_open_calls(ctx, run.session_id))),
+    )
+    assert open_calls == [1, 0]
     result = messages(ctx, run.session_id)[-1]
     request = next(message for message in messages(ctx, run.session_id) if message.kind == "tool_call")
     assert result.content == {
@@ -99,6 +99,12 @@ def test_saying_a_key_again_overwrites_the_message_and_counts_the_difference(ctx
     let(Teller(first, second), run)
     assert said(ctx, run.session_id) == [("user", "Find it."), ("assistant", "Thinking.")]
     assert get_usage(ctx, run.session_id) == {"m": Usage(output_tokens=40)}
+
+
+def test_agents_that_work_in_one_branch_one_after_the_other_keep_apart(sqlite_ctx: Context, sqlite_run: Run) -> None:
+    for words in ("One.", "Two."):
+        let(Teller(answer(words, "item_0"), Unknown("?"), verdict=Verdict(1)), sqlite_run)
+    assert [text for kind, text in said(sqlite_ctx, sqlite_run.session_id) if kind == "assistant"] == ["One.", "Two."]
 
 
 def test_subagents_are_branches_of_whoever_spawned_them(ctx: Context, run: Run) -> None:

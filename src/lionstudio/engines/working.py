@@ -22,6 +22,7 @@ from lionstudio.engines.engine import (
 from lionstudio.engines.saying import NOTICE
 from lionstudio.recorders.branch import BranchRecorder
 from lionstudio.recorders.stopping import Stopping
+from lionstudio.services.context import new_id
 from lionstudio.services.native_ids import message_id_in, native_message_id
 
 NOISE_KEPT = 64 * 1024  # characters of what an agent printed beside its stream, its last
@@ -92,6 +93,7 @@ class Writer:
     ) -> None:
         self._engine = engine
         self._own = branch
+        self._scope = new_id()  # several agents may work in one branch, one after the other, and name things alike
         self._branches: dict[str, BranchRecorder] = {}
         self._watch = watch
         self._on_process = on_process
@@ -112,7 +114,7 @@ class Writer:
             "effort": task.effort,
         }
         self._guarded(self._own.describe, {name: value for name, value in told.items() if value is not None})
-        if task.system:
+        if task.system and not task.system_is_known:
             self._guarded(self._own.system, task.system)
         self._guarded(self._own.user, task.prompt)
 
@@ -173,12 +175,12 @@ class Writer:
         branch = self._branch_of(said.branch)
         content = said.content
         if said.answers is not None:
-            content = {**content, "action_request_id": self._id(branch, said._replace(key=said.answers, id=None))}
+            content = {**content, "action_request_id": self._id(said._replace(key=said.answers, id=None))}
         message: dict[str, Any] = {
             "role": said.role,
             "lion_class": said.lion_class,
             "node_metadata": said.metadata or None,
-            "id": self._id(branch, said),
+            "id": self._id(said),
             "created_at": said.at,
         }
         try:
@@ -187,24 +189,25 @@ class Writer:
             note = {"unstorable": str(error), "text": repr(content)[:UNKNOWN_LENGTH]}
             branch.message(content=note, **{**message, "node_metadata": None})
 
-    def _id(self, branch: BranchRecorder, said: Said) -> str:
+    def _id(self, said: Said) -> str:
         if said.id is not None:
             return said.id
         if said.is_native and self.native_id is not None:
             return native_message_id(self._engine, self.native_id, said.key)
-        return message_id_in(branch.id, said.key)
+        return self._named(said.key)
+
+    def _named(self, key: str) -> str:
+        return message_id_in(self._scope, key)
 
     def _branch_of(self, key: str | None) -> BranchRecorder:
         return self._own if key is None else self._branches.get(key, self._own)
 
     def _write_unknown(self) -> None:
         content = {"unknown_lines": self._unknown, "count": self.unknown_lines}
-        self._own.message(
-            role=NOTICE, content=content, lion_class=UNKNOWN_CLASS, id=message_id_in(self._own.id, "unknown lines")
-        )
+        self._own.message(role=NOTICE, content=content, lion_class=UNKNOWN_CLASS, id=self._named("unknown lines"))
 
     def _keep_notice(self, role: str, text: str) -> None:
-        self._own.message(role=role, content=text, lion_class=UNKNOWN_CLASS, id=message_id_in(self._own.id, role))
+        self._own.message(role=role, content=text, lion_class=UNKNOWN_CLASS, id=self._named(role))
 
     def _guarded(self, act: Callable[..., Any], *arguments: Any) -> None:
         try:

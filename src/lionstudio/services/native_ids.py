@@ -18,9 +18,9 @@ def native_message_id(engine: str, session: str, native: str) -> str:
     return _id(SOURCES.get(engine, engine), session, native)
 
 
-def message_id_in(branch_id: str, name: str) -> str:
-    """The id of a message that has a name within its branch only."""
-    return _id("branch", branch_id, name)
+def message_id_in(scope: str, name: str) -> str:
+    """The id of a message that has a name only where it was said."""
+    return _id("scope", scope, name)
 
 
 def _id(*parts: str) -> str:
