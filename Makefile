@@ -7,10 +7,10 @@ READY := .venv/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup web dev run test check bench generate pictures format clean chromium
+.PHONY: help setup web dev run test test-real check bench generate pictures format clean chromium
 
 help:            ## what there is to type
-	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: .*##/\t/' | expand -t 12
+	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: .*##/\t/' | expand -t 12
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed: make PYTHON=…" if sys.version_info < (3, 11) else 0)'
@@ -36,6 +36,10 @@ run: web         ## the studio, at http://127.0.0.1:8765 or the next free port
 test: check web chromium  ## everything that CI runs
 	@$(NPM) test --silent
 	$(BIN)/python -m pytest -n 2 --dist worksteal -q
+
+test-real: $(READY)  ## the engines with the real Claude Code and Codex, which come from the npm registry
+	$(BIN)/python -m tests.real_agents
+	$(BIN)/python -m pytest -q -m real
 
 check: $(READY)  ## format, lint and types only
 	$(BIN)/ruff format --check --quiet .

@@ -160,6 +160,19 @@ def test_what_a_failed_agent_printed_is_kept_and_explains_it(sqlite_ctx: Context
     assert last.content.endswith("Error: no rollout found\n")
 
 
+@pytest.mark.parametrize(
+    ("noise", "sentence"),
+    [
+        ("", "claude ended with exit code 1."),
+        ("warming up\nout of lions\n", "claude ended with exit code 1: out of lions"),
+        ("Error: no such thread\n\nStack backtrace:\n   0: <unknown>\n", "claude ended with exit code 1: Error: no such thread"),
+        ("Traceback (most recent call last):\n  File\nValueError: x\n\n", "claude ended with exit code 1: ValueError: x"),
+    ],
+)  # fmt: skip
+def test_why_it_failed_is_what_it_printed_last_that_says_so(sqlite_run: Run, noise: str, sentence: str) -> None:
+    assert let(Teller(Noise(noise), verdict=Verdict(1)), sqlite_run).sentence == sentence
+
+
 def test_what_a_successful_agent_printed_stays_out_of_its_transcript(sqlite_ctx: Context, sqlite_run: Run) -> None:
     worked = let(Teller(Noise("warning"), answer("Done.", "a")), sqlite_run)
     assert worked.noise == "warning"

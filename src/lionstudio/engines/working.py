@@ -1,5 +1,6 @@
 """One agent at work: what an engine tells, written into one branch of a run and into those of its subagents."""
 
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NamedTuple
@@ -29,6 +30,7 @@ NOISE_KEPT = 64 * 1024  # characters of what an agent printed beside its stream,
 UNKNOWN_KEPT = 100  # lines that an engine did not know, its first
 UNKNOWN_LENGTH = 2_000  # characters of each
 SENTENCE_LENGTH = 500
+COMPLAINT = re.compile("error|exception|fatal|panicked", re.IGNORECASE)  # what says more than the last line may
 REPORTED = "run.failed.reported"
 
 # What the metadata of a branch says about the conversation that its agent keeps itself.
@@ -240,10 +242,13 @@ def _judge(engine: str, verdict: Verdict, writer: Writer, cause: int | None) -> 
 
 def _last_words(engine: str, exit_code: int, noise: str) -> str:
     """Why an agent failed that did not say so in its stream."""
-    said = [line.strip() for line in noise.splitlines() if line.strip()]
     signal = signal_of(exit_code)
     how = f"was killed by signal {signal}" if signal is not None else f"ended with exit code {exit_code}"
-    return f"{engine} {how}: {said[-1]}" if said else f"{engine} {how}."
+    said = [line.strip() for line in noise.splitlines() if line.strip()]
+    if not said:
+        return f"{engine} {how}."
+    telling = next((line for line in reversed(said) if COMPLAINT.search(line)), said[-1])
+    return f"{engine} {how}: {telling}"
 
 
 def _parts(error: Error) -> list[str]:
