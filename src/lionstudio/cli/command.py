@@ -1,19 +1,19 @@
 """What a command is: its words, its options, its help, and the database it was pointed at."""
 
-import argparse
 import os
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from importlib import import_module
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
-from lionstudio.cli.output import Console, terminal_width
+from lionstudio.cli.output import Console
 from lionstudio.domain.errors import Invalid
 from lionstudio.domain.near_words import did_you_mean
 from lionstudio.recorders.reading import open_to_read
 from lionstudio.services.context import Context
 from lionstudio.settings import Settings, load_settings
+
+REST = "..."  # what argparse calls all that follows
 
 
 class WrongUsage(Invalid):
@@ -40,7 +40,7 @@ class Option(NamedTuple):
     @property
     def is_rest(self) -> bool:
         """Whether it is a whole command of somebody else's, whose options are not ours."""
-        return self.settings.get("nargs") == argparse.REMAINDER
+        return self.settings.get("nargs") == REST
 
 
 class Command(NamedTuple):
@@ -61,7 +61,7 @@ class Command(NamedTuple):
 class Call:
     """One command as it was typed: its arguments, where its answer goes, and the database, opened when it is used."""
 
-    def __init__(self, args: argparse.Namespace, out: Console) -> None:
+    def __init__(self, args: Any, out: Console) -> None:
         self.args = args
         self.out = out
         self._opened: Context | None = None
@@ -104,10 +104,7 @@ class Call:
 
 def run_command(command: Command, words: Sequence[str]) -> int:
     """Run a command with what was typed after it; its exit code. Raises WrongUsage."""
-    words, rest = split_rest(command, words)
-    args = build_parser(command).parse_args(options_first(command, words))
-    for name in (option.names[0] for option in command.options if option.is_rest):
-        setattr(args, name, rest)
+    args = parse(command, words)
     module, _, function = command.target.partition(".")
     run: Callable[[Call], int | None] = getattr(import_module(f"lionstudio.cli.{module}"), function)
     call = Call(args, Console(as_json=getattr(args, "json", False), db=args.db))
@@ -117,42 +114,30 @@ def run_command(command: Command, words: Sequence[str]) -> int:
         call.close()
 
 
-# Its few words are not translated, and looking for a translation loads `locale` in every command.
-argparse._ = str  # type: ignore[attr-defined]
+def parse(command: Command, words: Sequence[str]) -> Any:
+    """The arguments of a command, by what was typed after it; raises WrongUsage."""
+    words, rest = split_rest(command, words)
+    ordered = options_first(command, words)
+    from lionstudio.cli.plain_parsing import parse_plain
 
+    args: Any = parse_plain(command, ordered)
+    if args is None:  # help, a mistake or something rare: argparse takes longer to load than most commands to run
+        from lionstudio.cli.parser import build_parser
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise WrongUsage(f"{self.prog}: {message}.", hint=f"Type: {self.prog} --help")
-
-
-class _Formatter(argparse.RawDescriptionHelpFormatter):
-    def __init__(self, prog: str) -> None:
-        # Made for every option, asked for help or not; left to itself it loads `shutil` to find the width.
-        super().__init__(prog, width=terminal_width(sys.stdout) - 2)
-
-
-def build_parser(command: Command) -> argparse.ArgumentParser:
-    """The parser of one command; only that of the command that runs is built."""
-    parser = _Parser(
-        prog=command.words,
-        description=command.summary,
-        epilog=command.details or None,
-        allow_abbrev=False,
-        formatter_class=_Formatter,
-    )
-    for option in command.options:
-        settings = dict(option.settings)
-        if option.words is not None:
-            settings["help"] = f"{settings['help']} ({', '.join(option.words())})"
-        parser.add_argument(*option.names, **settings)
-    return parser
+        args = build_parser(command).parse_args(ordered)
+    for name in (option.names[0] for option in command.options if option.is_rest):
+        setattr(args, name, rest)
+    return args
 
 
 def split_rest(command: Command, words: Sequence[str]) -> tuple[Sequence[str], list[str]]:
-    """What is ours of what was typed, and the command in it: all after --, or from the first word that is no option."""
+    """What is ours of what was typed, and the command in it: all after --.
+
+    One that is all that a command takes begins with the first word that is no option, too.
+    """
     if not any(option.is_rest for option in command.options):
         return words, []
+    is_all = not any(option.is_argument and not option.is_rest for option in command.options)
     takes_value = _takes_value(command)
     is_awaited = False
     for number, word in enumerate(words):
@@ -162,7 +147,7 @@ def split_rest(command: Command, words: Sequence[str]) -> tuple[Sequence[str], l
             is_awaited = False
         elif _is_option(word, takes_value):
             is_awaited = _awaits_value(command, word, takes_value)
-        else:
+        elif is_all:
             return words[:number], [*words[number:]]
     return words, []
 

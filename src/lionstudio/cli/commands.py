@@ -132,7 +132,7 @@ _TABLE: Iterable[tuple[str, str, str, tuple[Option, ...], str]] = (
         ),
         "li record -- pytest -q    records what it prints, how long it takes and how it ends.\n"
         "Its input and output are untouched, on a terminal it has one of its own, and its exit code is ours; but\n"
-        "124: its time was over; 129, 130 or 143: a signal told it to stop, and it did. 126 and 127: it could not begin.",
+        "124: its time was over; 129, 130 or 143: a signal told it to stop; 126 or 127: it could not begin.",
     ),
     (
         "agent",

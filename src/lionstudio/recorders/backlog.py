@@ -2,12 +2,16 @@
 
 import threading
 from collections import deque
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lionstudio.domain.json_text import from_json, to_json
 from lionstudio.recorders.records import REFUSED_FOR_GOOD, Record, apply
-from lionstudio.recorders.spool import SpoolFile
 from lionstudio.services.context import Context
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from lionstudio.recorders.spool import SpoolFile
 
 MEMORY_LIMIT = 64 * 1024 * 1024
 
@@ -24,14 +28,15 @@ class Backlog:
         self._lost = 0
         self.refused = 0  # how many of all that was lost the database refused; `rejected` is the file that keeps them
         self.rejected: Path | None = None
+        self.is_used = waiting  # whether anything was ever set aside
         self._adding = threading.Lock()
         self._replaying = threading.Lock()  # taken first where both are needed
 
-    def add(self, record: Record, folder: Path) -> bool:
+    def add(self, record: Record, folder: "Path") -> bool:
         """Set a record aside in this folder; False if there was no room for it anywhere. Raises InvalidContent."""
         line = to_json(record, what="message").encode() + b"\n"
         with self._adding:
-            self.waiting = True
+            self.waiting = self.is_used = True
             self._memory.append(line)
             self._memory_size += len(line)
             self._move_to_disk(folder)
@@ -55,7 +60,7 @@ class Backlog:
                     self._apply_first(ctx)
                 self.waiting = False
 
-    def close(self, folder: Path) -> None:
+    def close(self, folder: "Path") -> None:
         """Leave what is still there on disk, for whoever opens the database next."""
         with self._replaying, self._adding:
             self._move_to_disk(folder)
@@ -97,7 +102,9 @@ class Backlog:
             self.refused += refused
             self.rejected = self._file.rejected
 
-    def _move_to_disk(self, folder: Path) -> None:
+    def _move_to_disk(self, folder: "Path") -> None:
+        from lionstudio.recorders.spool import SpoolFile  # loaded by few: mostly nothing is ever set aside
+
         try:
             while self._memory:
                 if self._file is None:

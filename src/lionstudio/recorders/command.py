@@ -7,15 +7,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
+from lionstudio.domain.session import InvocationKind
+from lionstudio.domain.words import parse_word
 from lionstudio.recorders import guard
 from lionstudio.recorders.child import why_not_started
 from lionstudio.recorders.flows import Flow, Hear, Pump, Target, make_pipe
 from lionstudio.recorders.guard import Guard
+from lionstudio.recorders.keeper import Keeper, prepare
 from lionstudio.recorders.output import TERMINAL, Output
 from lionstudio.recorders.processes import put_processes, see_processes
-from lionstudio.recorders.recorder import Run, record
+from lionstudio.recorders.recorder import Run
+from lionstudio.recorders.recording import Recording
 from lionstudio.recorders.saving import Saved
 from lionstudio.recorders.stopping import Stopping
+from lionstudio.services.context import new_line
+from lionstudio.services.sessions import SessionDraft
+from lionstudio.settings import load_settings
 
 STDERR = 2
 STREAMS: Mapping[int, str] = {1: "stdout", STDERR: "stderr"}
@@ -55,14 +62,7 @@ def run_recorded(wanted: Wanted, env: Mapping[str, str]) -> Ended:
 
     Raises what makes the run impossible, before the command is begun. From then on only the command counts.
     """
-    run = record(
-        wanted.name,
-        kind=wanted.kind,
-        agent=wanted.agent,
-        artifacts_path=wanted.save,
-        metadata=_metadata(wanted),
-        db=wanted.db,
-    )
+    run = _announce(wanted)
     told = {**os.environ, **env, **run.variables}
     stopping = Stopping(wanted.timeout)
     with _way(wanted.argv, told) as way, stopping.listen(), run:  # a terminal is made before there is any thread
@@ -84,7 +84,7 @@ class Heard:
     def __init__(self, run: Run, wanted: Wanted) -> None:
         self._run = run
         self._wanted = wanted
-        self._output = Output(run)
+        self._output = Output(run, when_idle=prepare)
         self._saved = None if wanted.save is None else Saved(wanted.save, run.session_id)
 
     def begun(self, pid: int, *, leads_group: bool) -> None:
@@ -165,7 +165,10 @@ class OnTerminal:
         """Raises OSError if there is no terminal for it."""
         from lionstudio.recorders.terminal import Terminal
 
-        self._reads, self._writes = (None, None) if os.isatty(STDERR) else make_pipe()
+        self._reads: int | None = None
+        self._writes: int | None = None
+        if not os.isatty(STDERR):
+            self._reads, self._writes = make_pipe()
         self._terminal = Terminal(argv, env, stderr=self._writes)
 
     def go(self, heard: Heard, stopping: Stopping) -> Ended:
@@ -249,7 +252,7 @@ def _spawn(argv: Sequence[str], env: Mapping[str, str], streams: Mapping[int, in
     actions = [(os.POSIX_SPAWN_DUP2, descriptor, number) for number, descriptor in streams.items()]
     group: dict[str, Any] = {"setpgroup": 0} if leads_group else {}
     try:
-        return os.posix_spawnp(argv[0], argv, env, file_actions=actions, setsigdef=IGNORED_BY_PYTHON, **group)
+        return os.posix_spawnp(argv[0], list(argv), env, file_actions=actions, setsigdef=IGNORED_BY_PYTHON, **group)
     except OSError as error:
         if error.errno != errno.ENOEXEC:
             raise
@@ -258,6 +261,24 @@ def _spawn(argv: Sequence[str], env: Mapping[str, str], streams: Mapping[int, in
     # A script that does not name its interpreter is the shell's.
     argv = [SHELL, find_program(argv[0]), *argv[1:]]
     return os.posix_spawnp(SHELL, argv, env, file_actions=actions, setsigdef=IGNORED_BY_PYTHON, **group)
+
+
+def _announce(wanted: Wanted) -> Run:
+    """The run, as `record` makes it, but ready sooner."""
+    line = new_line()
+    draft = SessionDraft(
+        line=line,
+        name=wanted.name,
+        kind=parse_word(InvocationKind, wanted.kind, what="kind of run").value,
+        agent=wanted.agent,
+        show_topic=os.environ.get("LIONAGI_SHOW_TOPIC"),
+        show_play=os.environ.get("LIONAGI_SHOW_PLAY"),
+        artifacts_path=wanted.save,
+        branch_name="main",
+        node_metadata=_metadata(wanted),
+    )
+    keeper = Keeper(load_settings(db=wanted.db), line.session_id, is_prepared=False)
+    return Run(Recording(keeper, draft), name=wanted.name, model=None)
 
 
 def _metadata(wanted: Wanted) -> dict[str, Any]:

@@ -5,8 +5,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lionstudio import machine
 from lionstudio.domain.errors import (
@@ -23,12 +22,15 @@ from lionstudio.domain.errors import (
 from lionstudio.domain.phrases import count_of
 from lionstudio.domain.process import HEARTBEAT_EVERY, ProcessRole
 from lionstudio.recorders.backlog import Backlog
+from lionstudio.recorders.reading import has_spooled
 from lionstudio.recorders.records import Record
 from lionstudio.recorders.signals import signals
-from lionstudio.recorders.spool import replay_left_behind, spool_folder
 from lionstudio.services.context import Context, open_context
 from lionstudio.services.sessions import beat, count_lost, get_session
 from lionstudio.settings import Settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 BUSY_PATIENCE = 10.0  # seconds a busy database is waited for before the message is set aside
 LEAVING_PATIENCE = 30.0  # seconds that leaving the block tries to write what was set aside
@@ -41,8 +43,11 @@ WILL_NOT_PASS = (DatabaseDamaged, ForeignDatabase, NewerDatabase, UnusablePlace)
 class Keeper:
     """One run's way to the database. Once something is set aside, everything after it follows until all is written."""
 
-    def __init__(self, settings: Settings, session_id: str) -> None:
+    def __init__(self, settings: Settings, session_id: str, *, is_prepared: bool = True) -> None:
+        """Without being prepared it begins sooner; call `prepare` as soon as there is time for it."""
         self._settings = settings
+        if is_prepared:
+            prepare()
         self._session_id = session_id
         self._ctx: Context | None = None
         self._begin_in_this_process(waiting=False)
@@ -77,7 +82,10 @@ class Keeper:
         if self._must_beat:
             self._start_helper()
         with suppress(Exception):  # what others left behind waits for the next open then
-            replay_left_behind(self.ctx, self._settings.spool, self._settings.db)
+            if has_spooled(self._settings):
+                from lionstudio.recorders.spool import replay_left_behind
+
+                replay_left_behind(self.ctx, self._settings.spool, self._settings.db)
 
     def write(self, action: Callable[..., Any], *arguments: Any, record: Callable[[], Record]) -> None:
         """Do `action(ctx, *arguments)`, or set `record()` aside if the database does not take it now.
@@ -86,7 +94,7 @@ class Keeper:
         """
         if not self._backlog.waiting and self._try(action, arguments):
             return
-        if not self._backlog.add(record(), self._folder):
+        if not self._backlog.add(record(), self._folder()):
             self.say("lost", "Messages are being lost: neither the database nor the disk nor memory takes them.")
         elif self._backlog.in_memory:
             self.say("memory", f"{self._settings.spool} cannot be written either: messages wait in memory only.")
@@ -102,7 +110,8 @@ class Keeper:
         self._leaving.set()
         if self._helper is not None:  # it may be about to say how much is missing
             self._helper.join(timeout=RETRY_EVERY)
-        self._backlog.close(self._folder)
+        if self._backlog.is_used:
+            self._backlog.close(self._folder())
         self._report_lost()
         self._say_missing()
         if self._ctx is not None:
@@ -162,8 +171,9 @@ class Keeper:
             self.say("rejected", f"The database refused some messages; they are in {rejected}.")
         return True
 
-    @property
-    def _folder(self) -> Path:
+    def _folder(self) -> "Path":
+        from lionstudio.recorders.spool import spool_folder
+
         database_id = None if self._ctx is None else self._ctx.db.dialect.database_id
         return spool_folder(self._settings.spool, database_id=database_id, location=self._settings.db)
 
@@ -217,6 +227,11 @@ class Keeper:
         self._hopeless = isinstance(error, WILL_NOT_PASS)
         hint = f" {error.hint}" if isinstance(error, Error) and error.hint else ""
         self.say("waiting", f"{error} The run goes on; its messages wait in {self._settings.spool}.{hint}")
+
+
+def prepare() -> None:
+    """Load what is needed when the database fails; by then perhaps nothing can be loaded, for want of files."""
+    import lionstudio.recorders.spool  # noqa: F401
 
 
 def _is_agents_own(error: Exception) -> bool:

@@ -98,7 +98,7 @@ def _become(place: Place, terminal: int, failure: int, *, ignores_hangup: bool) 
 def execute(argv: Sequence[str], env: Mapping[str, str]) -> NoReturn:
     """Become a command; a script that does not name its interpreter is the shell's. Raises OSError."""
     try:
-        os.execvpe(argv[0], argv, env)
+        os.execvpe(argv[0], list(argv), env)
     except OSError as error:
         if error.errno != errno.ENOEXEC:
             raise
@@ -121,12 +121,13 @@ def _watch(pid: int, terminal: int, control: int, status: int, wakes: int) -> No
     waits.register(wakes, select.POLLIN)
     waits.register(control, 0)  # which tells only that it was closed
     while True:
-        if stopped := os.waitid(os.P_PID, pid, os.WSTOPPED | os.WNOHANG):
-            tell(status, STOPPED, stopped.si_status)
         if ended := os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
             os.close(terminal)  # ours was the last one: now everything that was written there can be read
             is_code = ended.si_code == os.CLD_EXITED
             return tell(status, ENDED, ended.si_status if is_code else -ended.si_status)
+        with suppress(ChildProcessError):  # it ended in this moment
+            if stopped := os.waitid(os.P_PID, pid, os.WSTOPPED | os.WNOHANG):
+                tell(status, STOPPED, stopped.si_status)
         for descriptor, _ in waits.poll():
             if descriptor == control:
                 return None

@@ -70,8 +70,9 @@ def end_of_piece(rest: bytes | bytearray, *, is_over: bool) -> int:
 class Output:
     """The output of one run on its way into messages, by a thread of its own. Everything before `finish` is quick."""
 
-    def __init__(self, run: BranchRecorder) -> None:
+    def __init__(self, run: BranchRecorder, *, when_idle: Callable[[], None] | None = None) -> None:
         self._run = run
+        self._when_idle = when_idle  # is done once, as soon as there is nothing else to do
         self._heard = threading.Condition()
         self._new: list[Piece] = []  # for messages, not yet taken by the thread
         self._new_bytes = 0
@@ -141,12 +142,19 @@ class Output:
     def _wait_for_lines(self) -> None:
         """Until there is enough for a message, or something has waited for long enough."""
         with self._heard:
-            self._heard.wait_for(lambda: self._new or self._jobs or self._is_over or self._has_news(), self._patience())
+            if not self._heard.wait_for(self._is_wanted, self._patience()) and self._when_idle is not None:
+                self._jobs.append(self._when_idle)
+                self._when_idle = None
             if self._new and not self._jobs:
                 self._heard.wait_for(lambda: self._new_bytes >= MESSAGE_BYTES or self._is_over, MESSAGE_AGE)
 
+    def _is_wanted(self) -> bool:
+        return bool(self._new or self._jobs or self._is_over or self._has_news())
+
     def _patience(self) -> float | None:
         waits = [] if self._lines.oldest is None else [self._lines.oldest + LINE_AGE]
+        if self._when_idle is not None:
+            waits.append(time.monotonic() + MESSAGE_AGE)
         if self._tail:
             waits.append(self._gap_at + NEWS_EVERY)
         return max(0.0, min(waits) - time.monotonic()) if waits else None

@@ -16,13 +16,18 @@ if TYPE_CHECKING:
 
 def open_to_read(settings: Settings, *, create: bool = False) -> Context:
     """The database that the settings name; raises DatabaseGone where there is none and none may be made."""
-    if not any(files for _, _, files in os.walk(os.path.join(settings.home_folder, "spool"))):
+    if not has_spooled(settings):
         return open_context(settings, create=create)
     from lionstudio.recorders.spool import waits_for  # only when something waits there
 
     ctx = open_context(settings, create=create or waits_for(settings.spool, settings.db))
     bring_back(ctx, settings)
     return ctx
+
+
+def has_spooled(settings: Settings) -> bool:
+    """Whether anything waits for any database; who knows that nothing does need not load what brings it back."""
+    return any(files for _, _, files in os.walk(os.path.join(settings.home_folder, "spool")))
 
 
 def bring_back(ctx: Context, settings: Settings) -> None:

@@ -1,7 +1,7 @@
 """Order (D1): which messages stand where, in a branch, in a session, and through a fork's ancestors."""
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from lionstudio.domain.conversation import (
     ACTION_REQUEST_CLASS,
@@ -13,11 +13,13 @@ from lionstudio.domain.conversation import (
     tool_of,
 )
 from lionstudio.domain.message_text import tool_in
-from lionstudio.domain.timeline import Step
 from lionstudio.store.dialect import Row
 from lionstudio.store.encoding import IDS, POSITIONS, ids_in, json_out
 from lionstudio.store.messages import MESSAGE_COLUMNS, fitting, size_of_message, to_message
 from lionstudio.store.transaction import Tx
+
+if TYPE_CHECKING:
+    from lionstudio.domain.timeline import Step
 
 INSERT_HEAD = "INSERT INTO progression_heads (id, created_at, length) VALUES (:id, :created_at, :length)"
 INSERT_ENTRY = """
@@ -331,18 +333,20 @@ STEPS_AT = LIST_STEPS.format(which=f"branch.id = :branch_id AND own.position IN 
 LETTERS_WITH_TOOL = 200
 
 
-def list_steps(tx: Tx, branch_ids: Iterable[str]) -> dict[str, list[Step]]:
+def list_steps(tx: Tx, branch_ids: Iterable[str]) -> "dict[str, list[Step]]":
     """What happened when, in each of these branches: their own messages, with their places in the history."""
     return _to_steps(tx.all(STEPS_OF_BRANCHES, ids=ids_in(branch_ids), letters=LETTERS_WITH_TOOL))
 
 
-def list_steps_at(tx: Tx, branch_id: str, positions: Iterable[int]) -> list[Step]:
+def list_steps_at(tx: Tx, branch_id: str, positions: Iterable[int]) -> "list[Step]":
     """The same of some messages of one branch, by their positions among its own."""
     ids = ids_in(map(str, positions))
     return _to_steps(tx.all(STEPS_AT, branch_id=branch_id, ids=ids, letters=LETTERS_WITH_TOOL)).get(branch_id, [])
 
 
-def _to_steps(rows: Iterable[Row]) -> dict[str, list[Step]]:
+def _to_steps(rows: Iterable[Row]) -> "dict[str, list[Step]]":
+    from lionstudio.domain.timeline import Step
+
     found: dict[str, list[Step]] = {}
     for branch_id, position, at, lion_class, role, text in rows:
         if lion_class in (ACTION_REQUEST_CLASS, ACTION_RESPONSE_CLASS):
