@@ -162,3 +162,18 @@ def test_a_teams_state_as_one_chain_of_words():
 def test_a_play_that_was_skipped_says_that_its_show_ended(status):
     play = make_play(status)
     assert play_chain(play, derive_play_state(play, show_status=make_show("aborted").status))[1:] == ("show ended",)
+
+
+@pytest.mark.parametrize(
+    ("found", "invalid", "word"),
+    [
+        ([], [], "nothing delivered"),
+        (["out/a.md"], [], "partly delivered"),
+        (["out/a.md", "log.txt"], ["log.txt"], "delivery unusable"),
+        (["out/a.md", "log.txt"], [], None),
+    ],
+)
+def test_files_that_were_expected_and_are_not_there_are_said(found, invalid, word):
+    facts = {"expected": ["out/*.md", "log.txt"], "found": found, "invalid": invalid}
+    chain = chain_of(make_session("completed", node_metadata={"delivery": facts}, **ENDED))
+    assert chain == ("Completed", "14m 22s", *([word] if word else []), "42 messages")

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lionstudio.domain.chain import state_chain
+from lionstudio.domain.delivery import Delivery
 from lionstudio.domain.errors import IllegalTransition
 from lionstudio.domain.health import ORPHANED_AFTER, Evidence, Health, HealthVerdict, classify_health
 from lionstudio.domain.labels import format_duration, status_label
@@ -28,7 +29,6 @@ from lionstudio.domain.session import (
 )
 from lionstudio.domain.state import (
     SEVERITY_ORDER,
-    Delivery,
     Lifecycle,
     NormalizedState,
     Outcome,

@@ -1,16 +1,15 @@
 import pytest
 
+from lionstudio.domain.delivery import Delivery, derive_delivery
 from lionstudio.domain.health import classify_health
 from lionstudio.domain.session import RUN_ACTOR
 from lionstudio.domain.show import StatusSource
 from lionstudio.domain.state import (
-    Delivery,
     Lifecycle,
     Outcome,
     Severity,
     StateHealth,
     Tone,
-    derive_delivery,
     derive_play_state,
     derive_session_state,
     derive_show_state,

@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import NamedTuple
 from urllib.parse import quote
 
+from lionstudio.domain.delivery import Delivery
 from lionstudio.domain.health import Health, began_at
 from lionstudio.domain.phrases import format_duration
 from lionstudio.domain.reasons import EvidenceKind, EvidenceRef, Reason
@@ -14,7 +15,6 @@ from lionstudio.domain.state import (
     SEVERITY_ORDER,
     SHOW_TROUBLES,
     STATE_HEALTH,
-    Delivery,
     Lifecycle,
     Outcome,
     Severity,

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
+from lionstudio.domain.delivery import Delivery, read_delivered
 from lionstudio.domain.health import Health, HealthVerdict
 from lionstudio.domain.labels import PLAY_LABELS, SHOW_LABELS, TEAM_LABELS, count_of, format_duration, status_label
 from lionstudio.domain.process import ProcessState
@@ -27,6 +28,11 @@ _CAUSE_WORDS: Mapping[str, str] = {
     "run.aborted.hangup": "terminal closed",
     "run.cancelled.terminated": "terminated",
     "run.cancelled.task": "task cancelled",
+}
+_DELIVERY_WORDS: Mapping[Delivery, str] = {
+    Delivery.MISSING: "nothing delivered",
+    Delivery.PARTIAL: "partly delivered",
+    Delivery.INVALID: "delivery unusable",
 }
 _HEALTH_WORDS: Mapping[str, str] = {
     "run.health.wrote_after_end": "wrote after end",
@@ -53,7 +59,8 @@ def state_chain(
     elif session.status is SessionStatus.RUNNING:
         facts = [*_running_words(verdict), *_health_words(verdict)]
     else:
-        facts = [*_leftover_words(verdict), *_cause_words(session, deadline_seconds, viewer), *_health_words(verdict)]
+        facts = [*_leftover_words(verdict), *_cause_words(session, deadline_seconds, viewer), *_delivery_words(session)]
+        facts += _health_words(verdict)
     if session.messages_lost > 0:
         facts.append(f"{count_of(session.messages_lost, 'message')} lost")
     if tool_errors > 0:
@@ -118,6 +125,11 @@ def _cause_words(session: Session, deadline_seconds: float | None, viewer: str |
     if code == "run.failed.signal" and (signal := signal_of(session.exit_code)) is not None:
         return [f"signal {signal}"]
     return [_CAUSE_WORDS[code]] if code is not None and code in _CAUSE_WORDS else []
+
+
+def _delivery_words(session: Session) -> list[str]:
+    delivery = read_delivered(session.node_metadata).delivery
+    return [_DELIVERY_WORDS[delivery]] if delivery in _DELIVERY_WORDS else []
 
 
 def by_whom(actor: str | None, viewer: str | None) -> str:

@@ -1,11 +1,11 @@
 """Normalized state: one answer on the same axes for every session, play, show and team (D4)."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from fnmatch import fnmatchcase
 from functools import cache
 from typing import NamedTuple
 
+from lionstudio.domain.delivery import Delivered, Delivery, read_delivered
 from lionstudio.domain.health import Health, HealthVerdict
 from lionstudio.domain.process import ProcessState
 from lionstudio.domain.reasons import REASON_CODES, EvidenceKind, EvidenceRef, Reason, reason_for_exit, signal_of
@@ -51,16 +51,6 @@ class StateHealth(StrEnum):
     STALLED = "stalled"
     ORPHANED = "orphaned"
     PROCESS_DEAD = "process_dead"
-
-
-class Delivery(StrEnum):
-    """Whether the files that were promised are there."""
-
-    PASSED = "passed"
-    PARTIAL = "partial"
-    MISSING = "missing"
-    INVALID = "invalid"
-    NOT_EXPECTED = "not_expected"
 
 
 class Severity(StrEnum):
@@ -153,29 +143,6 @@ def tone_of(severity: Severity, outcome: Outcome) -> Tone:
     return SEVERITY_TONE[severity]
 
 
-def derive_delivery(expected: Collection[str], found: Collection[str], invalid: Collection[str] = ()) -> Delivery:
-    """What came of the expected globs, given the files found and those of them that cannot be used."""
-    if not expected:
-        return Delivery.NOT_EXPECTED
-    if any(_matches(name, glob) for name in invalid for glob in expected):
-        return Delivery.INVALID
-    met = sum(any(_matches(name, glob) for name in found) for glob in expected)
-    return Delivery.PASSED if met == len(expected) else Delivery.PARTIAL if met else Delivery.MISSING
-
-
-def _matches(name: str, glob: str) -> bool:
-    """Whether a path fits a glob in which `*` stays within one folder and `**` stands for any number of them."""
-    return _parts_match(name.split("/"), glob.split("/"))
-
-
-def _parts_match(names: Sequence[str], globs: Sequence[str]) -> bool:
-    if not globs:
-        return not names
-    if globs[0] == "**":
-        return _parts_match(names, globs[1:]) or (bool(names) and _parts_match(names[1:], globs))
-    return bool(names) and fnmatchcase(names[0], globs[0]) and _parts_match(names[1:], globs[1:])
-
-
 STATE_HEALTH: Mapping[Health, StateHealth] = {
     Health.HEALTHY: StateHealth.RUNNING,
     Health.IDLE: StateHealth.IDLE,
@@ -195,18 +162,17 @@ _SESSION_AXES: Mapping[SessionStatus | None, tuple[Lifecycle, Outcome]] = {
 }
 
 
-def derive_session_state(
-    session: Session, verdict: HealthVerdict, delivery: Delivery = Delivery.NOT_EXPECTED
-) -> NormalizedState:
-    """The state of a run, from its row, its health and what it delivered."""
+def derive_session_state(session: Session, verdict: HealthVerdict, delivery: Delivery | None = None) -> NormalizedState:
+    """The state of a run, from its row, its health and what it delivered, which its row says."""
+    delivered = read_delivered(session.node_metadata) if delivery is None else Delivered(delivery)
     lifecycle, outcome = _SESSION_AXES[session.status]
     health = STATE_HEALTH[verdict.health]
     if verdict.health is Health.STALE and verdict.process is not ProcessState.DEAD:
         health = StateHealth.STALLED  # nobody saw the process die
     if verdict.health is Health.HEALTHY and lifecycle is not Lifecycle.RUNNING:
         health = StateHealth.OK
-    reasons = (*_end_reasons(session), *_delivery_reasons(lifecycle, delivery), *verdict.reasons)
-    return NormalizedState(lifecycle, outcome, health, delivery, reasons)
+    reasons = (*_end_reasons(session), *_delivery_reasons(lifecycle, delivered), *verdict.reasons)
+    return NormalizedState(lifecycle, outcome, health, delivered.delivery, reasons)
 
 
 _PLAY_AXES: Mapping[PlayStatus, tuple[Lifecycle, Outcome, str]] = {
@@ -240,7 +206,7 @@ def derive_play_state(
         lifecycle, outcome, code = Lifecycle.ENDED, Outcome.SKIPPED, "play.skipped.show_ended"
     own = Reason(code, REASON_CODES[code], _play_refs(play))
     health, inherited = _play_health(lifecycle, session_state)
-    reasons = (own, *_delivery_reasons(lifecycle, delivery), *inherited)
+    reasons = (own, *_delivery_reasons(lifecycle, Delivered(delivery)), *inherited)
     return NormalizedState(lifecycle, outcome, health, delivery, reasons)
 
 
@@ -318,11 +284,13 @@ def derive_team_state(team: Team) -> NormalizedState:
     return NormalizedState(lifecycle, Outcome.NONE, StateHealth.OK, reasons=(Reason(code, REASON_CODES[code]),))
 
 
-def _delivery_reasons(lifecycle: Lifecycle, delivery: Delivery) -> tuple[Reason, ...]:
-    if lifecycle is not Lifecycle.ENDED or delivery is Delivery.NOT_EXPECTED:
+def _delivery_reasons(lifecycle: Lifecycle, delivered: Delivered) -> tuple[Reason, ...]:
+    if lifecycle is not Lifecycle.ENDED or delivered.delivery is Delivery.NOT_EXPECTED:
         return ()
-    code = f"run.delivery.{delivery}"
-    return (Reason(code, REASON_CODES[code]),)
+    code = f"run.delivery.{delivered.delivery}"
+    lacking = [EvidenceRef(EvidenceKind.FACT, "expected", glob) for glob in delivered.lacking]
+    files = [EvidenceRef(EvidenceKind.FILE, name) for name in delivered.invalid or delivered.found]
+    return (Reason(code, REASON_CODES[code], (*lacking, *files)),)
 
 
 def end_reason_code(session: Session) -> str | None:

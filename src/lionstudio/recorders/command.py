@@ -31,7 +31,6 @@ IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
 SHELL = "/bin/sh"
 HARMLESS = frozenset("%+,-./:=@_")  # in a word that a shell takes as it is
 LEFT_OPEN = "The command has ended, and others keep its output open. What they say from now on is not recorded."
-DELIVERY = "delivery"
 
 
 class Wanted(NamedTuple):
@@ -120,6 +119,7 @@ class Heard:
             self._look_for_delivery()
 
     def _look_for_delivery(self) -> None:
+        from lionstudio.domain.delivery import DELIVERY
         from lionstudio.recorders.delivery import look_for
         from lionstudio.recorders.records import session_facts_record
         from lionstudio.services.describing import describe_session
@@ -288,6 +288,8 @@ def _metadata(wanted: Wanted) -> dict[str, Any]:
     if wanted.timeout is not None:
         facts["timeout"] = wanted.timeout
     if wanted.expect:
+        from lionstudio.domain.delivery import DELIVERY
+
         facts[DELIVERY] = {"expected": list(wanted.expect)}
     return facts
 

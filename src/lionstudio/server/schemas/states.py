@@ -4,8 +4,9 @@ from typing import Self
 
 from pydantic import BaseModel
 
+from lionstudio.domain.delivery import Delivery
 from lionstudio.domain.reasons import EvidenceKind, Reason
-from lionstudio.domain.state import Delivery, Lifecycle, NormalizedState, Outcome, Severity, StateHealth, Tone
+from lionstudio.domain.state import Lifecycle, NormalizedState, Outcome, Severity, StateHealth, Tone
 from lionstudio.services.run_values import state_values
 
 
