@@ -21,7 +21,7 @@ from lionstudio.services.forking import history_length
 from lionstudio.services.messages import PAGE_LIMIT, find_line, list_messages
 from lionstudio.services.session_finding import resolve_session
 
-COPIES = frozenset({"claude"})  # engines whose agents can go on with a copy of a conversation
+COPIES = frozenset({"claude", "codex"})  # engines whose agents can go on with a copy of a conversation
 TAKES_MESSAGES = frozenset({"lionagi"})  # engines that are given messages, and need no text
 POSITION = re.compile(r"(.+):(\d{1,9})", re.DOTALL)
 SPOKEN = frozenset({MessageKind.USER, MessageKind.ASSISTANT})
