@@ -309,6 +309,17 @@ def test_a_tool_call_is_open_until_its_result_comes(ctx: Context, clock: Clock) 
     assert (branch.last_kind, branch.last_tool, branch.last_at) == (MessageKind.TOOL_RESULT, "bash", clock.now)
 
 
+def test_what_a_program_says_of_itself_changes_nothing_about_who_is_waited_for(ctx: Context, clock: Clock) -> None:
+    start_run(ctx)
+    line = line_of("run-1")
+    call = MessageDraft("action", {"function": "bash", "arguments": {}}, ACTION_REQUEST_CLASS)
+    messages.append_message(ctx, line, call)
+    clock.pass_seconds(5)
+    messages.append_message(ctx, line, MessageDraft("notice", "The request failed; try 1 of 10."))
+    branch = branches.get_branch(ctx, line.branch_id)
+    assert (branch.last_kind, branch.last_tool, branch.last_at) == (MessageKind.TOOL_CALL, "bash", clock.now)
+
+
 def test_a_message_that_comes_late_moves_no_time_back(ctx: Context, clock: Clock) -> None:
     start_run(ctx)
     line = line_of("run-1")

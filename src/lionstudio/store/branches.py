@@ -94,7 +94,9 @@ def set_system_message(tx: Tx, branch_id: str, message_id: str) -> None:
 
 TOUCH = """
     UPDATE branches
-       SET last_kind = :kind, last_tool = :tool, last_at = CASE WHEN last_at > :at THEN last_at ELSE :at END
+       SET last_kind = CASE WHEN :shows = 1 THEN :kind ELSE last_kind END,
+           last_tool = CASE WHEN :shows = 1 THEN :tool ELSE last_tool END,
+           last_at = CASE WHEN last_at > :at THEN last_at ELSE :at END
      WHERE id = :branch_id
 """
 OPEN_CALL = """
@@ -112,8 +114,9 @@ LIST_OPEN_CALLS = f"""
 
 
 def touch(tx: Tx, branch_id: str, *, kind: MessageKind, tool: str | None, at: float) -> None:
-    """Remember what the last message of a branch was (D5)."""
-    tx.run(TOUCH, branch_id=branch_id, kind=kind, tool=text_in(tool), at=at)
+    """Remember what the last message of a branch was (D5); what is of no known kind shows nothing of that."""
+    shows = int(kind is not MessageKind.OTHER)
+    tx.run(TOUCH, branch_id=branch_id, kind=kind, tool=text_in(tool), at=at, shows=shows)
 
 
 def open_call(tx: Tx, call: OpenCall) -> None:
