@@ -264,6 +264,13 @@ def test_a_tool_is_seen_while_it_runs(ctx: Context, location: str) -> None:
     asyncio.run(act())
 
 
+def nested(levels: int) -> list[Any]:
+    found: list[Any] = []
+    for _ in range(levels):
+        found = [found]
+    return found
+
+
 class Odd:
     def __repr__(self) -> str:
         raise RuntimeError("This cannot even be printed.")
@@ -271,8 +278,8 @@ class Odd:
 
 @pytest.mark.parametrize(
     "output",
-    [Odd(), {"deep": Odd()}, {1: 2}, float("nan"), b"bytes", "\ud800", {"again": {1, 2}}, 2**70],
-    ids=["object", "object within", "keys", "nan", "bytes", "half a character", "set", "huge"],
+    [Odd(), {"deep": Odd()}, {1: 2}, float("nan"), b"bytes", "\ud800", {"again": {1, 2}}, 2**70, nested(150)],
+    ids=["object", "object within", "keys", "nan", "bytes", "half a character", "set", "huge", "deep"],
 )
 def test_whatever_a_tool_returns_is_recorded_and_harms_nobody(ctx: Context, location: str, output: Any) -> None:
     branch = Branch()

@@ -19,6 +19,7 @@ from lionagi.protocols.messages import (
     System,
 )
 from lionagi.service.connections.registry import EndpointRegistry
+from lionagi.service.providers import PROVIDER_EFFORT_KWARG
 from lionagi.tools.coding import ALL_CODING_TOOLS, CodingToolkit
 
 from lionstudio.domain.conversation import Message, MessageKind
@@ -125,7 +126,9 @@ def model_of(task: Task) -> iModel:
     prefix = provider.upper().replace("-", "_")
     base_url = env.get(f"{prefix}_BASE_URL") or None
     key = env.get(f"{prefix}_API_KEY") or (NO_KEY if base_url else None)
-    effort: dict[str, Any] = {} if task.effort is None else {"reasoning_effort": task.effort}
+    effort: dict[str, Any] = (
+        {PROVIDER_EFFORT_KWARG.get(provider, "reasoning_effort"): task.effort} if task.effort else {}
+    )
     found = getattr(settings, f"{prefix}_API_KEY", None)
     if key is None and found is None and f"{prefix}_API_KEY" in type(settings).model_fields:
         raise InvalidRequest(

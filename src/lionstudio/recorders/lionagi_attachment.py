@@ -53,7 +53,7 @@ class Attachment:
     """
 
     def __init__(self, target: Any, session: Any, recording: Recording, writer: Writer, first: Place) -> None:
-        self.run = Run(recording, name=recording.told.name, model=None)
+        self._run = Run(recording, name=recording.told.name, model=None)
         self._target = target
         self._session = session  # None for a branch alone
         self._recording = recording
@@ -72,12 +72,12 @@ class Attachment:
     @property
     def session_id(self) -> str:
         """The id of the run."""
-        return self.run.session_id
+        return self._run.session_id
 
     def detach(self, status: str | None = None, exit_code: int | None = None) -> None:
         """Stop listening, write what is missing, and end the run. A second time it does nothing."""
         self._leave()
-        self.run.finish(status, exit_code)
+        self._run.finish(status, exit_code)
 
     def __enter__(self) -> "Attachment":
         return self
@@ -207,9 +207,10 @@ class Attachment:
     def _end_with_the_process(self) -> None:
         """End the run by what ended the process, as far as that is known; else by its last operation."""
         self._leave()
-        error = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None) or self._failure
+        # Who types at a prompt makes mistakes that end nothing.
+        uncaught = None if hasattr(sys, "ps1") else getattr(sys, "last_value", None)
         with suppress(Exception):
-            self._recording.end(ending_of_exception(error))
+            self._recording.end(ending_of_exception(uncaught or self._failure))
 
     def _last_words(self) -> None:
         """Write everything that is known only at the end. By now nobody listens any more, unless we die of a signal."""

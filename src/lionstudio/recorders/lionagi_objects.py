@@ -5,7 +5,9 @@ be a thread that lionagi knows nothing of, or a process that is about to die: it
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple, TypeVar
+from uuid import UUID
 
 from lionstudio.domain.lionagi_live import as_json
 
@@ -32,7 +34,10 @@ class Seen(NamedTuple):
 
 def message_source(message: Any) -> dict[str, Any]:
     """A message as `to_dict(mode="db")` writes it; what is no JSON in it is told as text."""
-    return _source(message, message.to_dict)
+    try:
+        return _source(message, message.to_dict)
+    except Exception:  # noqa: BLE001  it cannot be taken apart at all
+        return _bare_source(message)
 
 
 def branch_source(branch: Any, messages: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
@@ -97,9 +102,9 @@ def request_of(branch: Any, message: Any) -> Any:
     name = getattr(message.content, "action_request_id", None)
     if branch is None or name is None:
         return None
-    from uuid import UUID
-
-    return branch.msgs.messages.collections.get(UUID(str(name)))
+    with suppress(ValueError):  # somebody has made up an id
+        return branch.msgs.messages.collections.get(UUID(str(name)))
+    return None
 
 
 def _prompt_of(branch: Any) -> str | None:
@@ -122,6 +127,20 @@ def _source(element: Any, to_dict: Callable[..., dict[str, Any]]) -> dict[str, A
         found: dict[str, Any] = as_json(_again_if_changed(lambda: to_dict(mode="python")))
         found["node_metadata"] = found.pop("metadata", {})
         return found
+
+
+def _bare_source(message: Any) -> dict[str, Any]:
+    """The least that can be told of a message: who said it, when, and its content as text."""
+    lion_class = f"{type(message).__module__}.{type(message).__qualname__}"
+    return {
+        "id": str(message.id),
+        "created_at": message.created_at,
+        "content": {"text": as_json(message.content)},
+        "embedding": None,
+        **{name: as_json(getattr(message, name)) for name in ("sender", "recipient", "channel")},
+        "role": str(getattr(message.role, "value", message.role)),
+        "node_metadata": {**as_json(message.metadata), "lion_class": lion_class},
+    }
 
 
 def _again_if_changed(look: Callable[[], Found]) -> Found:
