@@ -1,5 +1,6 @@
 """The engine `codex`: what the program is told, and a whole run of it as it is recorded."""
 
+import json
 import tomllib
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from lionstudio.domain.errors import InvalidRequest, NotFound
 from lionstudio.domain.usage import Usage
 from lionstudio.engines.codex import CodexEngine, options, toml_text
+from lionstudio.engines.codex_rollouts import Known, look_up
 from lionstudio.engines.codex_stream import CodexReader
 from lionstudio.engines.engine import NewBranch, Said, Task
 from lionstudio.engines.working import Worked, Writer, resumed, work
@@ -110,6 +112,50 @@ def test_one_that_goes_on_counts_from_where_the_other_ended(
         writer.tell(event)
     assert get_usage(ctx, run.session_id)["gpt-x"] == Usage(900, 1700, 0, 50, 8)
     assert metadata(get_branch(ctx, side.id))["native_totals"] == total
+
+
+def written(home: Path, thread: str, *payloads: tuple[str, dict[str, object]]) -> None:
+    """A file that Codex keeps of a conversation."""
+    folder = home / "sessions" / "2026" / "11" / "15"
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = [json.dumps({"timestamp": "t", "ordinal": 1, "type": kind, "payload": fields}) for kind, fields in payloads]
+    (folder / f"rollout-2026-11-15T19-40-18-{thread}.jsonl").write_text("\n".join([*lines, '{"type":"half']))
+
+
+def test_the_files_of_a_conversation_say_what_its_stream_does_not(tmp_path: Path) -> None:
+    first, last = {"thread_token_usage": {"input_tokens": 1}}, {"thread_token_usage": {"input_tokens": 2}}
+    written(
+        tmp_path,
+        "t-1",
+        ("turn_context", {"model": "gpt-x"}),
+        ("token_usage_record", first),
+        ("token_usage_record", last),
+    )
+    written(tmp_path, "t-12", ("session_meta", {"model": "another"}))
+    assert look_up(str(tmp_path), "t-1") == Known("gpt-x", {"input_tokens": 2})
+    assert look_up(str(tmp_path), "t-12") == Known()
+
+
+@pytest.mark.parametrize("thread", [None, "", "t-2", "../../etc/passwd", "*", "\0"])
+def test_a_conversation_without_a_file_says_nothing(tmp_path: Path, thread: str | None) -> None:
+    written(tmp_path, "t-1", ("turn_context", {"model": "gpt-x"}))
+    assert look_up(str(tmp_path), thread) == Known()
+    assert look_up(str(tmp_path / "nowhere"), thread) == Known()
+
+
+def test_a_conversation_that_others_went_on_with_counts_from_where_they_ended(
+    sqlite_ctx: Context, sqlite_run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    thread = "01a1e3ce-57e3-7a60-87f5-f2b3b00abc54"
+    before = {"input_tokens": 500, "cached_input_tokens": 50, "output_tokens": 40, "reasoning_output_tokens": 2}
+    written(
+        tmp_path, thread, ("turn_context", {"model": "gpt-x"}), ("token_usage_record", {"thread_token_usage": before})
+    )
+    monkeypatch.setenv("CODEX_HOME", str(tmp_path))
+    task = Task("y", resume=thread, totals={"input_tokens": 300, "output_tokens": 30})
+    worked = let(sqlite_run, replaying(tmp_path, "codex/resumed"), monkeypatch, task)
+    assert worked.model == "gpt-x"
+    assert get_usage(sqlite_ctx, sqlite_run.session_id) == {"gpt-x": Usage(100, 0, 0, 20)}
 
 
 def test_a_failed_agent_is_explained(sqlite_run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from lionstudio.domain.usage import Usage
+from lionstudio.engines.codex_rollouts import Known
 from lionstudio.engines.codex_stream import CodexReader
 from lionstudio.engines.engine import Begun, Event, NewBranch, Said, Task
 from tests.engines.hostile import HUGE
@@ -198,6 +199,17 @@ def test_what_went_wrong_on_the_way_is_told() -> None:
         ("other", "Reconnecting... 1/1 (stream disconnected before completion: boom)"),
         ("assistant", "Whole."),
     ]
+
+
+def test_what_the_stream_leaves_out_comes_from_the_files_of_its_conversations() -> None:
+    known = {
+        THREAD: Known("gpt-x"),
+        HELPER: Known("gpt-mini", {"input_tokens": 630, "cached_input_tokens": 30, "output_tokens": 29}),
+    }
+    heard = hear(CodexReader(Task("x"), lambda thread: known.get(thread or "", Known())), lines_of("codex/subagent"))
+    assert heard.usage == {"gpt-x": Usage(800, 3800, 0, 99, 8), "gpt-mini": Usage(600, 30, 0, 29)}
+    assert heard.begun[-1].model == "gpt-x"
+    assert heard.one("The subagent counted 3 words.").metadata["model"] == "gpt-mini"
 
 
 def test_unknown_lines_and_items_are_kept_as_they_came() -> None:

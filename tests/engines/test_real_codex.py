@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lionstudio.domain.usage import Usage
+from lionstudio.domain.usage import Usage, usage_of
 from lionstudio.engines.codex import CodexEngine
 from lionstudio.engines.engine import Event, Said, Task
 from lionstudio.engines.working import Worked, resumed, work
@@ -15,12 +15,13 @@ from lionstudio.recorders.stopping import Stopping
 from lionstudio.services.branches import list_branches
 from lionstudio.services.context import Context
 from lionstudio.services.sessions import get_usage
-from tests.engines.recorded import first_branch, said
+from tests.engines.recorded import first_branch, messages, said
 from tests.fakes.fake_openai import FakeOpenAI
 from tests.real_agents import find_program
 
 pytestmark = pytest.mark.real
 CONFIG = """
+model = "gpt-x"
 model_provider = "fake"
 approval_policy = "never"
 sandbox_mode = "danger-full-access"
@@ -69,7 +70,7 @@ def let(api: FakeOpenAI, sqlite_run: Run, tmp_path: Path, monkeypatch: pytest.Mo
     environment = {"HOME": str(tmp_path), "CODEX_HOME": str(settings)}
 
     def run_it(task: Task, *, branch: Any = None, **more: Any) -> Worked:
-        task = task._replace(cwd=str(project), env=environment, model="gpt-x")
+        task = task._replace(cwd=str(project), env=environment)
         return work(CodexEngine(), task, branch or sqlite_run, **{"stopping": Stopping(), **more})
 
     return run_it
@@ -85,17 +86,17 @@ def test_a_whole_run_with_a_command(api: FakeOpenAI, let: Let, sqlite_ctx: Conte
         },
         {"text": "All done.", "usage": {"input": 200, "output": 20}},
     )
-    worked = let(Task("Do it", system='Speak like a "lion" ü.\n', effort="high"))
+    worked = let(Task("Do it", system='Speak like a "lion" ü.\n', effort="high", model="gpt-y"))
 
     assert worked[:4] == ("All done.", 0, None, None)
     request = api.requests[0]["body"]
     told = [item for item in request["input"] if item.get("role") == "developer"]
     assert 'Speak like a "lion" ü.' in str(told)
-    assert (request["model"], request["reasoning"]["effort"]) == ("gpt-x", "high")
+    assert (request["model"], request["reasoning"]["effort"], worked.model) == ("gpt-y", "high", "gpt-y")
     recorded = [one for one in said(sqlite_ctx, sqlite_run.session_id) if one[0] != "other"]
     assert [kind for kind, _ in recorded] == ["system", "user", "assistant", "tool_call", "tool_result", "assistant"]
     assert recorded[4] == ("tool_result", "hi\n")
-    assert get_usage(sqlite_ctx, sqlite_run.session_id) == {"gpt-x": Usage(250, 50, 0, 30, 2)}
+    assert get_usage(sqlite_ctx, sqlite_run.session_id) == {"gpt-y": Usage(250, 50, 0, 30, 2)}
     assert worked.unknown_lines == 0
 
 
@@ -122,7 +123,11 @@ def test_a_subagent_is_a_branch(api: FakeOpenAI, let: Let, sqlite_ctx: Context, 
     wait = {"targets": [{"$match": r"agent_id\W+([0-9a-f-]{36})"}], "timeout_ms": 20000}
     spawn = {"message": "count the words"}
     api.script.add(
-        {"when": {"last_user": "count the words", "after_tool": False}, "text": "Three."},
+        {
+            "when": {"last_user": "count the words", "after_tool": False},
+            "text": "Three.",
+            "usage": {"input": 30, "output": 3},
+        },
         {"when": {"last_user": "subagent_notification"}, "text": "All done."},
         {"when": {"last_tool_result": "agent_id"}, "tools": [{"name": "wait_agent", "input": wait, **space}]},
         {"when": {"after_tool": True}, "text": "All done."},
@@ -130,7 +135,9 @@ def test_a_subagent_is_a_branch(api: FakeOpenAI, let: Let, sqlite_ctx: Context, 
     )
     assert let(Task("Do it")).answer == "All done."
     _, helper = list_branches(sqlite_ctx, sqlite_run.session_id)
-    assert said(sqlite_ctx, sqlite_run.session_id, helper.id) == [("user", "count the words"), ("assistant", "Three.")]
+    asked, answered = messages(sqlite_ctx, sqlite_run.session_id, helper.id)
+    assert (asked.content, answered.content) == ({"instruction": "count the words"}, {"assistant_response": "Three."})
+    assert usage_of(answered.node_metadata) == ("gpt-x", Usage(30, 0, 0, 3))
 
 
 def test_a_run_is_interrupted_in_the_middle_of_a_command(api: FakeOpenAI, let: Let) -> None:

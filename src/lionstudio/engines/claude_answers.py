@@ -10,14 +10,13 @@ from typing import Any
 from lionstudio.domain.usage import NO_USAGE, Usage
 from lionstudio.engines.claude_usage import (
     Accounts,
-    as_metadata,
     at_least_nothing,
     is_nothing,
     usage_in_message,
 )
 from lionstudio.engines.engine import Event, Said, Task
 from lionstudio.engines.json_lines import Fields, fields_in, some, text
-from lionstudio.engines.saying import notice
+from lionstudio.engines.saying import as_metadata, notice
 
 
 class Answer:

@@ -40,11 +40,6 @@ def usage_in_totals(fields: Any) -> Usage:
     return _usage({**counts, "cost_usd": reported.get("costUSD")})
 
 
-def as_metadata(usage: Usage) -> dict[str, Any]:
-    """Usage as the metadata of a message holds it."""
-    return {name: value for name, value in usage._asdict().items() if value is not None}
-
-
 def is_nothing(usage: Usage) -> bool:
     return not any(getattr(usage, kind) for kind in TOKEN_KINDS) and abs(usage.cost_usd or 0) < SMALLEST_COST
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from lionstudio.domain.errors import InvalidRequest
+from lionstudio.engines.codex_rollouts import home_of, look_up
 from lionstudio.engines.codex_stream import CodexReader
 from lionstudio.engines.engine import Task, Tell, Verdict
 from lionstudio.engines.history import whole_prompt
@@ -24,7 +25,9 @@ class CodexEngine:
 
     def run(self, task: Task, tell: Tell, stopping: Stopping) -> Verdict:
         argv = [PROGRAM.path, *options(task)]
-        reader = CodexReader(task)
+        home = home_of(task.env)
+        before = look_up(home, task.resume).totals or task.totals
+        reader = CodexReader(task._replace(totals=before), lambda thread: look_up(home, thread))
         return run_process(argv, task, stdin=whole_prompt(task), reader=reader, tell=tell, stopping=stopping)
 
 

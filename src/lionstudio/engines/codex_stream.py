@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from lionstudio.domain.conversation import UNKNOWN_CLASS
-from lionstudio.engines.codex_agents import CodexAgents
+from lionstudio.engines.codex_agents import CodexAgents, LookUp
+from lionstudio.engines.codex_rollouts import NOTHING
 from lionstudio.engines.codex_usage import RunningTotal
 from lionstudio.engines.engine import Begun, Event, Said, Task, Verdict
 from lionstudio.engines.json_lines import Fields, JsonReader, Read, fields_in, items_in, some, text
-from lionstudio.engines.saying import NOTICE, answer, notice, tool_call, tool_result
+from lionstudio.engines.saying import NOTICE, answer, as_metadata, notice, tool_call, tool_result
 
 BAD = frozenset({"failed", "declined", "errored"})
 ReadItem = Callable[[str, Fields, bool], Iterator[Event]]  # the item's id, the item, and whether it has ended
@@ -22,8 +23,10 @@ ReadItem = Callable[[str, Fields, bool], Iterator[Event]]  # the item's id, the 
 class CodexReader(JsonReader):
     """Reads one stream."""
 
-    def __init__(self, task: Task | None = None) -> None:
+    def __init__(self, task: Task | None = None, look_up: LookUp = lambda thread: NOTHING) -> None:
         task = task or Task("")
+        self._look_up = look_up
+        self._thread: str | None = None
         self._model = task.model
         self._total = RunningTotal(task.totals, goes_on=task.resume is not None)
         self._agents = CodexAgents()
@@ -69,9 +72,9 @@ class CodexReader(JsonReader):
     # Threads and turns
 
     def _read_thread(self, line: Fields) -> Iterator[Event]:
-        thread = text(line.get("thread_id"))
-        self._agents.own(thread)
-        yield Begun(thread, self._model)
+        self._thread = text(line.get("thread_id"))
+        self._agents.own(self._thread)
+        yield Begun(self._thread, self._model)
 
     def _begin_turn(self, line: Fields) -> Iterator[Event]:
         self._last = None
@@ -81,11 +84,12 @@ class CodexReader(JsonReader):
         """A turn has ended: what it consumed is said with the last thing that was said in it."""
         self._failure, self._has_ended = None, True
         consumed = self._total.grow(line.get("usage"))
-        yield Begun(totals=fields_in(line.get("usage")))
+        self._model = self._model or self._look_up(self._thread).model
+        yield Begun(model=self._model, totals=fields_in(line.get("usage")))
+        yield from self._agents.settle(self._look_up)
         if consumed is None:
             return
-        told = {"usage": {name: value for name, value in consumed._asdict().items() if value is not None}}
-        metadata = {**told, **some(model=self._model)}
+        metadata = {"usage": as_metadata(consumed), **some(model=self._model)}
         if self._last is None:
             yield notice("Codex worked without a word.", self._place(), metadata=metadata)
         else:

@@ -10,6 +10,7 @@ from lionstudio.domain.conversation import (
     INSTRUCTION_CLASS,
     UNKNOWN_CLASS,
 )
+from lionstudio.domain.usage import Usage
 from lionstudio.engines.engine import Said
 
 NOTICE = "notice"  # the role of what a program says about itself: no person and no model said it
@@ -47,3 +48,8 @@ def tool_result(
 def notice(text: str, key: str, **more: Any) -> Said:
     """What an agent's program says about itself: a retry, a warning, a compaction."""
     return Said(NOTICE, UNKNOWN_CLASS, text, key, **more)
+
+
+def as_metadata(usage: Usage) -> dict[str, Any]:
+    """Usage as the metadata of a message holds it."""
+    return {name: value for name, value in usage._asdict().items() if value is not None}
