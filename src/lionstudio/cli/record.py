@@ -17,7 +17,7 @@ TEAM_VARIABLE, AGENT_VARIABLE, DB_VARIABLE = "LIONAGI_TEAM", "LIONAGI_AGENT", "L
 def record(call: Call) -> int:
     """Run a command as if alone, and record it; its own exit code."""
     args = call.args
-    if not args.argv:
+    if not args.argv or not args.argv[0]:
         raise WrongUsage("li record: The command is missing.", hint="Type it after --, such as: li record -- pytest -q")
     if args.timeout is not None and not 0 < args.timeout < float("inf"):
         raise WrongUsage("li record: --timeout must be more than 0 seconds.", hint="Type: li record --help")
@@ -29,7 +29,6 @@ def record(call: Call) -> int:
         name=args.name,
         kind=args.kind,
         agent=args.agent,
-        team=args.team,
         save=None if args.save is None else _make_folder(args.save),
         expect=args.expect or (),
         timeout=args.timeout,

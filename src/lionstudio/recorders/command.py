@@ -1,34 +1,28 @@
 """Any command as a recorded run: it does what it would do alone, and ends us as it ends."""
 
-import errno
 import os
-import signal
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from lionstudio.domain.session import InvocationKind
 from lionstudio.domain.words import parse_word
-from lionstudio.recorders import guard
-from lionstudio.recorders.child import why_not_started
-from lionstudio.recorders.flows import Flow, Hear, Pump, Target, make_pipe
-from lionstudio.recorders.guard import Guard
+from lionstudio.recorders.flows import Hear
 from lionstudio.recorders.keeper import Keeper, prepare
-from lionstudio.recorders.output import TERMINAL, Output
+from lionstudio.recorders.output import Output
 from lionstudio.recorders.processes import put_processes, see_processes
 from lionstudio.recorders.recorder import Run
 from lionstudio.recorders.recording import Recording
+from lionstudio.recorders.records import open_call_record, session_facts_record
+from lionstudio.recorders.running import Ended, way_of
 from lionstudio.recorders.saving import Saved
 from lionstudio.recorders.stopping import Stopping
 from lionstudio.services.context import new_line
+from lionstudio.services.open_calls import open_call
 from lionstudio.services.sessions import SessionDraft
 from lionstudio.settings import load_settings
 
-STDERR = 2
-STREAMS: Mapping[int, str] = {1: "stdout", STDERR: "stderr"}
-FORWARDED = (signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)  # that would end us, and are meant for the command
-IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
-SHELL = "/bin/sh"
 HARMLESS = frozenset("%+,-./:=@_")  # in a word that a shell takes as it is
 LEFT_OPEN = "The command has ended, and others keep its output open. What they say from now on is not recorded."
 
@@ -40,20 +34,10 @@ class Wanted(NamedTuple):
     name: str | None = None
     kind: str = "command"
     agent: str | None = None
-    team: str | None = None
     save: str | None = None  # a folder that is there
     expect: Sequence[str] = ()  # patterns of files, in the folder where the command runs
     timeout: float | None = None
     db: str | None = None
-
-
-class Ended(NamedTuple):
-    """How a command ended: the exit code that says it (D2), and the sentence where that is not enough."""
-
-    code: int
-    sentence: str | None = None
-    has_begun: bool = True
-    is_left_open: bool = False  # others go on writing to its output
 
 
 def run_recorded(wanted: Wanted, env: Mapping[str, str]) -> Ended:
@@ -64,14 +48,10 @@ def run_recorded(wanted: Wanted, env: Mapping[str, str]) -> Ended:
     run = _announce(wanted)
     told = {**os.environ, **env, **run.variables}
     stopping = Stopping(wanted.timeout)
-    with _way(wanted.argv, told) as way, stopping.listen(), run:  # a terminal is made before there is any thread
+    with way_of(wanted.argv, told) as way, stopping.listen(), run:  # a terminal is made before there is any thread
         run.user(shell_line(wanted.argv), node_metadata={"argv": list(wanted.argv)})
         heard = Heard(run, wanted)
-        try:
-            ended = way.go(heard, stopping)
-        except OSError as error:
-            failed = why_not_started(wanted.argv[0], error)
-            ended = Ended(failed.code, failed.why, has_begun=False)
+        ended = way.go(heard, stopping)
         heard.finish(ended)
         run.finish(exit_code=ended.code, sentence=ended.sentence)
         return ended
@@ -90,6 +70,15 @@ class Heard:
         """The command is this process."""
         seen = see_processes(self._run, pid, shell_line(self._wanted.argv), leads_group=leads_group)
         self._output.do(lambda: put_processes(self._run, *seen))
+        self._output.do(self._show_at_work)
+
+    def _show_at_work(self) -> None:
+        """Let the run wait for its command until it ends, as others wait for a tool (D5)."""
+        recording, program, began = self._run._recording, os.path.basename(self._wanted.argv[0]), time.time()
+        line, call_id = recording.line, recording.line.branch_id
+        recording.write(
+            open_call, line, call_id, program, began, record=lambda: open_call_record(line, call_id, program, began)
+        )
 
     def hear(self, stream: str) -> Hear:
         output, saved = self._output, self._saved
@@ -121,146 +110,16 @@ class Heard:
     def _look_for_delivery(self) -> None:
         from lionstudio.domain.delivery import DELIVERY
         from lionstudio.recorders.delivery import look_for
-        from lionstudio.recorders.records import session_facts_record
         from lionstudio.services.describing import describe_session
 
-        facts = {DELIVERY: look_for(self._wanted.expect, os.getcwd())}
-        session_id = self._run.session_id
-        self._run._recording.write(
-            describe_session, session_id, facts, record=lambda: session_facts_record(session_id, facts)
-        )
-
-
-class Pipes:
-    """A command whose output comes to us in pipes. Its input is ours, untouched."""
-
-    def __init__(self, argv: Sequence[str], env: Mapping[str, str], *, leads_group: bool) -> None:
-        self._argv = argv
-        self._env = env
-        self._leads_group = leads_group
-
-    def go(self, heard: Heard, stopping: Stopping) -> Ended:
-        """Run the command to its end; raises OSError if it cannot be begun."""
-        reads, writes = zip(*(make_pipe() for _ in STREAMS), strict=True)
         try:
-            pid = _spawn(self._argv, self._env, dict(zip(STREAMS, writes, strict=True)), leads_group=self._leads_group)
-        finally:
-            for descriptor in writes:
-                os.close(descriptor)
-        flows = [
-            Flow(source, Target(number), heard.hear(stream))
-            for source, (number, stream) in zip(reads, STREAMS.items(), strict=True)
-        ]
-        heard.begun(pid, leads_group=self._leads_group)
-        return conduct(Guard(pid, leads_group=self._leads_group), flows, heard, stopping)
-
-    def close(self) -> None:
-        pass
-
-
-class OnTerminal:
-    """A command on a terminal of its own; only what it says to another place than that comes in a pipe."""
-
-    def __init__(self, argv: Sequence[str], env: Mapping[str, str]) -> None:
-        """Raises OSError if there is no terminal for it."""
-        from lionstudio.recorders.terminal import Terminal
-
-        self._reads: int | None = None
-        self._writes: int | None = None
-        if not os.isatty(STDERR):
-            self._reads, self._writes = make_pipe()
-        self._terminal = Terminal(argv, env, stderr=self._writes)
-
-    def go(self, heard: Heard, stopping: Stopping) -> Ended:
-        """Run the command to its end; raises OSError if it cannot be begun."""
-        from lionstudio.recorders.terminal import TerminalGuard
-
-        terminal = self._terminal
-        if self._writes is not None:
-            os.close(self._writes)
-        watched = TerminalGuard(terminal.begin(), terminal)
-        flows = [Flow(terminal.inner, Target(1), heard.hear(TERMINAL)), terminal.keys()]
-        if self._reads is not None:
-            flows.append(Flow(self._reads, Target(STDERR), heard.hear(STREAMS[STDERR])))
-        heard.begun(watched.pid, leads_group=True)
-        with watched.watching():
-            return conduct(watched, flows, heard, stopping)
-
-    def close(self) -> None:
-        self._terminal.close()
-
-
-@contextmanager
-def _way(argv: Sequence[str], env: Mapping[str, str]) -> Iterator[Pipes | OnTerminal]:
-    """How a command is run here: on a terminal, or without one."""
-    way: Pipes | OnTerminal | None = None
-    is_on_terminal, shares_terminal = _look_at_streams()
-    if is_on_terminal:
-        with suppress(OSError):  # the system has none left
-            way = OnTerminal(argv, env)
-    # In a group of its own it could not read from the terminal, nor be stopped by its keys.
-    way = way or Pipes(argv, env, leads_group=not shares_terminal)
-    try:
-        yield way
-    finally:
-        way.close()
-
-
-def _look_at_streams() -> tuple[bool, bool]:
-    if not any(map(os.isatty, (0, 1, 2))):
-        return False, False
-    from lionstudio.recorders.terminal import is_on_terminal, shares_terminal
-
-    return is_on_terminal(), shares_terminal()
-
-
-def conduct(watched: Guard, flows: Sequence[Flow], heard: Heard, stopping: Stopping) -> Ended:
-    """Pass everything on until the command has ended."""
-    with watched, stopping.each(watched.ask), _forwarding(watched):
-        is_whole = Pump(flows, watched).run(linger=guard.LINGER)
-        cause = watched.cause
-        if watched.told is not None:
-            watched.end_group()
-        code = watched.collect()
-    for flow in flows:
-        if flow.failure is not None:
-            heard.say("target", f"Not all of the output could be passed on: {flow.failure.strerror}.")
-        flow.close()
-    sentence = f"It did not end within {guard.GRACE:.0f} seconds and was killed." if watched.was_killed else None
-    return Ended(code if cause is None else cause, sentence, is_left_open=not is_whole)
-
-
-@contextmanager
-def _forwarding(watched: Guard) -> Iterator[None]:
-    """Inside, signals that mean nothing to us reach the command."""
-
-    def forward(number: int, frame: Any) -> None:
-        if number != signal.SIGQUIT or watched.leads_group:  # else the keys of the terminal have told it
-            watched.signal(number)
-
-    wanted = [number for number in FORWARDED if signal.getsignal(number) is signal.SIG_DFL]
-    before = {number: signal.signal(number, forward) for number in wanted}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def _spawn(argv: Sequence[str], env: Mapping[str, str], streams: Mapping[int, int], *, leads_group: bool) -> int:
-    """Begin a command that has these streams; its pid. Raises OSError."""
-    actions = [(os.POSIX_SPAWN_DUP2, descriptor, number) for number, descriptor in streams.items()]
-    group: dict[str, Any] = {"setpgroup": 0} if leads_group else {}
-    try:
-        return os.posix_spawnp(argv[0], list(argv), env, file_actions=actions, setsigdef=IGNORED_BY_PYTHON, **group)
-    except OSError as error:
-        if error.errno != errno.ENOEXEC:
-            raise
-    from lionstudio.recorders.monitor import find_program
-
-    # A script that does not name its interpreter is the shell's.
-    argv = [SHELL, find_program(argv[0]), *argv[1:]]
-    return os.posix_spawnp(SHELL, argv, env, file_actions=actions, setsigdef=IGNORED_BY_PYTHON, **group)
+            facts = {DELIVERY: look_for(self._wanted.expect, os.getcwd())}
+        except OSError as error:
+            return self.say("expect", f"What the command was to leave could not be looked for: {error.strerror}.")
+        session_id = self._run.session_id
+        record = session_facts_record(session_id, facts)
+        self._run._recording.write(describe_session, session_id, facts, record=lambda: record)
+        return None
 
 
 def _announce(wanted: Wanted) -> Run:

@@ -62,7 +62,8 @@ def _begin(place: Place, terminal: int, status: int, *, ignores_hangup: bool) ->
     pid = os.fork()
     if pid == 0:
         _become(place, terminal, writes, ignores_hangup=ignores_hangup)
-    os.close(writes)
+    for descriptor in (writes, *filter(None, place.streams.values())):
+        os.close(descriptor)  # only the command has it, so that its end can be seen
     with suppress(OSError):
         os.setpgid(pid, pid)  # it does so itself, and whoever is first is right
     failure = os.read(reads, 16)

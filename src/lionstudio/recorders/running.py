@@ -1,0 +1,186 @@
+"""How a command is run here: on a terminal of its own, or with its output in pipes; all of it passed on untouched."""
+
+import errno
+import os
+import signal
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, NamedTuple, Protocol
+
+from lionstudio.recorders import guard
+from lionstudio.recorders.child import why_not_started
+from lionstudio.recorders.flows import Flow, Hear, Pump, Target, make_pipe
+from lionstudio.recorders.guard import Guard
+from lionstudio.recorders.output import TERMINAL
+from lionstudio.recorders.stopping import Stopping
+
+STDERR = 2
+STREAMS: Mapping[int, str] = {1: "stdout", STDERR: "stderr"}
+FORWARDED = (signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)  # that would end us, and are meant for the command
+IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
+SHELL = "/bin/sh"
+
+
+class Listener(Protocol):
+    """Who wants to know what a command does."""
+
+    def begun(self, pid: int, *, leads_group: bool) -> None:
+        """The command is this process; whether it has a group of its own."""
+
+    def hear(self, stream: str) -> Hear:
+        """What is to be called with all that is said in a stream."""
+
+    def say(self, what: str, sentence: str) -> None:
+        """Tell a person, once for each kind of thing."""
+
+
+class Ended(NamedTuple):
+    """How a command ended: the exit code that says it (D2), and the sentence where that is not enough."""
+
+    code: int
+    sentence: str | None = None
+    has_begun: bool = True
+    is_left_open: bool = False  # others go on writing to its output
+
+
+class Pipes:
+    """A command whose output comes to us in pipes. Its input is ours, untouched."""
+
+    def __init__(self, argv: Sequence[str], env: Mapping[str, str], *, leads_group: bool) -> None:
+        self._argv = argv
+        self._env = env
+        self._leads_group = leads_group
+
+    def go(self, heard: Listener, stopping: Stopping) -> Ended:
+        """Run the command to its end."""
+        reads, writes = zip(*(make_pipe() for _ in STREAMS), strict=True)
+        flows = [
+            Flow(source, Target(number), heard.hear(stream))
+            for source, (number, stream) in zip(reads, STREAMS.items(), strict=True)
+        ]
+        try:
+            pid = _spawn(self._argv, self._env, dict(zip(STREAMS, writes, strict=True)), leads_group=self._leads_group)
+        except OSError as error:
+            return not_begun(self._argv, error)
+        finally:
+            for descriptor in writes:
+                os.close(descriptor)
+        watched = Guard(pid, leads_group=self._leads_group)
+        heard.begun(pid, leads_group=self._leads_group)
+        return conduct(watched, flows, heard, stopping)
+
+    def close(self) -> None:
+        pass
+
+
+class OnTerminal:
+    """A command on a terminal of its own; only what it says to another place than that comes in a pipe."""
+
+    def __init__(self, argv: Sequence[str], env: Mapping[str, str]) -> None:
+        """Raises OSError if there is no terminal for it."""
+        from lionstudio.recorders.terminal import Terminal
+
+        self._argv = argv
+        self._reads: int | None = None
+        self._writes: int | None = None
+        if not os.isatty(STDERR):
+            self._reads, self._writes = make_pipe()
+        self._terminal = Terminal(argv, env, stderr=self._writes)
+
+    def go(self, heard: Listener, stopping: Stopping) -> Ended:
+        """Run the command to its end."""
+        from lionstudio.recorders.terminal import TerminalGuard
+
+        terminal = self._terminal
+        flows = [Flow(terminal.inner, Target(1), heard.hear(TERMINAL)), terminal.keys()]
+        if self._reads is not None and self._writes is not None:
+            flows.append(Flow(self._reads, Target(STDERR), heard.hear(STREAMS[STDERR])))
+            os.close(self._writes)
+        try:
+            watched = TerminalGuard(terminal.begin(), terminal)
+        except OSError as error:
+            return not_begun(self._argv, error)
+        heard.begun(watched.pid, leads_group=True)
+        with watched.watching():
+            return conduct(watched, flows, heard, stopping)
+
+    def close(self) -> None:
+        self._terminal.close()
+
+
+def not_begun(argv: Sequence[str], error: OSError) -> Ended:
+    why = why_not_started(argv[0], error)
+    return Ended(why.code, why.why, has_begun=False)
+
+
+@contextmanager
+def way_of(argv: Sequence[str], env: Mapping[str, str]) -> Iterator[Pipes | OnTerminal]:
+    """How a command is run here: on a terminal, or without one."""
+    way: Pipes | OnTerminal | None = None
+    is_on_terminal, shares_terminal = _look_at_streams()
+    if is_on_terminal:
+        with suppress(OSError):  # the system has none left
+            way = OnTerminal(argv, env)
+    # In a group of its own it could not read from the terminal, nor be stopped by its keys.
+    way = way or Pipes(argv, env, leads_group=not shares_terminal)
+    try:
+        yield way
+    finally:
+        way.close()
+
+
+def _look_at_streams() -> tuple[bool, bool]:
+    if not any(map(os.isatty, (0, 1, 2))):
+        return False, False
+    from lionstudio.recorders.terminal import is_on_terminal, shares_terminal
+
+    return is_on_terminal(), shares_terminal()
+
+
+def conduct(watched: Guard, flows: Sequence[Flow], heard: Listener, stopping: Stopping) -> Ended:
+    """Pass everything on until the command has ended."""
+    with watched, stopping.each(watched.ask), _forwarding(watched):
+        is_whole = Pump(flows, watched).run(linger=guard.LINGER)
+        cause = watched.cause
+        if watched.told is not None:
+            watched.end_group()
+        code = watched.collect()
+    for flow in flows:
+        if flow.failure is not None:
+            heard.say("target", f"Not all of the output could be passed on: {flow.failure.strerror}.")
+        flow.close()
+    sentence = f"It did not end within {guard.GRACE:.0f} seconds and was killed." if watched.was_killed else None
+    return Ended(code if cause is None else cause, sentence, is_left_open=not is_whole)
+
+
+@contextmanager
+def _forwarding(watched: Guard) -> Iterator[None]:
+    """Inside, signals that mean nothing to us reach the command."""
+
+    def forward(number: int, frame: Any) -> None:
+        if number != signal.SIGQUIT or watched.leads_group:  # else the keys of the terminal have told it
+            watched.signal(number)
+
+    wanted = [number for number in FORWARDED if signal.getsignal(number) is signal.SIG_DFL]
+    before = {number: signal.signal(number, forward) for number in wanted}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _spawn(argv: Sequence[str], env: Mapping[str, str], streams: Mapping[int, int], *, leads_group: bool) -> int:
+    """Begin a command that has these streams; its pid. Raises OSError."""
+    actions = [(os.POSIX_SPAWN_DUP2, descriptor, number) for number, descriptor in streams.items()]
+    group: dict[str, Any] = {"setpgroup": 0} if leads_group else {}
+    try:
+        return os.posix_spawnp(argv[0], list(argv), env, file_actions=actions, setsigdef=IGNORED_BY_PYTHON, **group)
+    except OSError as error:
+        if error.errno != errno.ENOEXEC:
+            raise
+    from lionstudio.recorders.monitor import find_program
+
+    # A script that does not name its interpreter is the shell's.
+    argv = [SHELL, find_program(argv[0]), *argv[1:]]
+    return os.posix_spawnp(SHELL, argv, env, file_actions=actions, setsigdef=IGNORED_BY_PYTHON, **group)
