@@ -1,0 +1,284 @@
+"""`li record` when something goes wrong: signals, deaths, disks, databases. The command's outcome is never ours."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from lionstudio import machine
+from lionstudio.store.open import open_database
+from tests.cli.conftest import run_li
+from tests.cli.recording import LI, Recorder, impatient
+from tests.recorders.agents import Agent, let_go, locked, spool_files
+
+READY = "import os, signal, sys, time; print(os.getpid(), flush=True)\n"
+WAITS = READY.replace("print(os", "signal.signal(signal.SIGINT, signal.SIG_DFL); print(os") + "signal.pause()"
+ENDS_WELL = READY + "signal.sigwait({signal.SIGINT, signal.SIGTERM, signal.SIGHUP}); print('bye'); sys.exit(0)"
+ENDS_WELL = ENDS_WELL.replace("print(os", "signal.pthread_sigmask(signal.SIG_BLOCK, {1, 2, 15}); print(os")
+IGNORES = READY.replace("print(os", "signal.signal(signal.SIGTERM, signal.SIG_IGN); print(os") + "time.sleep(1000)"
+
+
+@pytest.fixture
+def here(sqlite_path: Path, home: Path) -> Recorder:
+    return Recorder(str(sqlite_path))
+
+
+def python(script: str) -> tuple[str, ...]:
+    return "--", sys.executable, "-c", script
+
+
+def first_number(process: "subprocess.Popen[bytes]") -> int:
+    assert process.stdout is not None
+    return int(process.stdout.readline())
+
+
+def is_alive(pid: int) -> bool:
+    seen = machine.look_at(pid)
+    return seen is not None and seen.state not in ("Z", "X")
+
+
+def until(is_so: Callable[[], bool]) -> None:
+    give_up = time.monotonic() + 60
+    while not is_so():
+        assert time.monotonic() < give_up
+        time.sleep(0.02)
+
+
+class Locker:
+    """Somebody who holds the write lock of a new database."""
+
+    def __init__(self, location: str) -> None:
+        open_database(location).close()
+        self._agent = locked(location)
+
+    def __enter__(self) -> Agent:
+        return self._agent
+
+    def __exit__(self, *_: object) -> None:
+        self._agent.__exit__(None, None, None)
+
+
+class TestSignals:
+    @pytest.mark.parametrize(
+        ("number", "code", "ending"),
+        [
+            (signal.SIGINT, 130, ("aborted", 130, "run.aborted.interrupt")),
+            (signal.SIGTERM, 143, ("cancelled", 143, "run.cancelled.terminated")),
+            (signal.SIGHUP, 129, ("aborted", 129, "run.aborted.hangup")),
+        ],
+    )
+    @pytest.mark.parametrize("script", [WAITS, ENDS_WELL], ids=["dies of it", "exits 0 after it"])
+    @pytest.mark.parametrize("to_group", [False, True], ids=["to li", "to the group of li"])
+    def test_a_signal_is_passed_on_and_is_why_it_ended(
+        self, here: Recorder, number: int, code: int, ending: tuple[str, int, str], script: str, to_group: bool
+    ) -> None:
+        with here.process(*python(script), stdout=subprocess.PIPE) as process:
+            pid = first_number(process)
+            (os.killpg if to_group else os.kill)(process.pid, number)
+            out, err = process.communicate()
+        assert (process.returncode, err) == (code, b"")
+        assert out == (b"bye\n" if script == ENDS_WELL else b"")
+        assert not is_alive(pid)
+        assert here.ending == ending
+
+    @pytest.mark.parametrize("number", [signal.SIGUSR1, signal.SIGUSR2, signal.SIGQUIT])
+    def test_signals_that_mean_nothing_to_us_reach_the_command(self, here: Recorder, number: int) -> None:
+        script = READY.replace("print(os", f"signal.pthread_sigmask(signal.SIG_BLOCK, {{{number:d}}}); print(os")
+        script += f"print('heard', int(signal.sigwait({{{number:d}}})))"
+        with here.process(*python(script), stdout=subprocess.PIPE) as process:
+            first_number(process)
+            process.send_signal(number)
+            assert process.communicate() == (b"heard %d\n" % number, b"")
+        assert here.ending == ("completed", 0, "run.completed.normal")
+
+    def test_one_that_ignores_it_is_killed_with_all_its_group(self, here: Recorder) -> None:
+        script = (
+            f"{IGNORES.replace('time.sleep(1000)', '')}\nos.fork()\nprint(os.getpid(), flush=True)\ntime.sleep(1000)"
+        )
+        with here.process(*python(script), stdout=subprocess.PIPE, li=impatient()) as process:
+            pids = [first_number(process) for _ in range(3)]
+            process.terminate()
+            assert process.wait() == 143
+        assert not any(map(is_alive, pids))
+        assert here.ending == ("cancelled", 143, "run.cancelled.terminated")
+        history = run_li("runs", "show", here.session.id, "--db", here.location).out
+        assert "did not end within" in history
+
+    def test_a_deadline_stops_it(self, here: Recorder) -> None:
+        assert here.run("--timeout", "0.3", *python(ENDS_WELL)).code == 124
+        assert here.ending == ("timed_out", 124, "run.timed_out.deadline")
+        assert here.session.node_metadata["timeout"] == 0.3
+
+    def test_a_stuck_reader_does_not_keep_it_from_ending(self, here: Recorder) -> None:
+        with here.process("--", "sh", "-c", "echo $$; exec yes", stdout=subprocess.PIPE, li=impatient()) as process:
+            pid = first_number(process)  # and nothing more is ever read
+            here.wait_for(lambda messages: len(messages) > 2)  # more than fits into the pipe to us
+            process.terminate()
+            assert process.wait() == 143
+        assert not is_alive(pid)
+
+    def test_what_was_ignored_before_stays_ignored(self, here: Recorder) -> None:
+        line = f"trap '' HUP; exec {' '.join(LI)} record --db {here.location} -- {sys.executable} -c \"$1\""
+        script = READY + "signal.alarm(2); signal.pause()"
+        with subprocess.Popen(["sh", "-c", line, "sh", script], stdout=subprocess.PIPE) as process:
+            pid = first_number(process)
+            process.send_signal(signal.SIGHUP)
+            os.kill(pid, signal.SIGHUP)
+            assert process.wait() == 128 + signal.SIGALRM
+
+    def test_a_signal_after_its_end_does_not_change_how_it_ended(self, here: Recorder) -> None:
+        with Locker(here.location) as locker:
+            with here.process("--", "sh", "-c", "exit 7", stdout=subprocess.PIPE, li=impatient(leaving=30)) as process:
+                until(lambda: bool(spool_files(Path(os.environ["LIONAGI_HOME"]))))
+                until(lambda: b"finish" in spool_files(Path(os.environ["LIONAGI_HOME"]))[0].read_bytes())
+                process.terminate()  # it only waits for the database now, and does so no longer
+                assert process.wait() == 7
+            let_go(locker)
+        assert here.ending == ("failed", 7, "run.failed.exit_nonzero")
+
+
+class TestDeaths:
+    def test_kill_9_of_the_command(self, here: Recorder) -> None:
+        with here.process(*python(WAITS), stdout=subprocess.PIPE) as process:
+            os.kill(first_number(process), signal.SIGKILL)
+            assert process.wait() == 137
+        assert here.ending == ("failed", 137, "run.failed.signal")
+        assert "signal 9" in run_li("runs", "ls", "--db", here.location).out
+
+    def test_kill_9_of_li_lets_the_command_live_and_the_run_says_so(self, here: Recorder) -> None:
+        with here.process(*python(WAITS), stdout=subprocess.PIPE) as process:
+            pid = first_number(process)
+            here.wait_for(lambda messages: len(messages) == 2)
+            process.kill()
+            process.wait()
+        try:
+            assert is_alive(pid)
+            (row,) = run_li("runs", "ls", "--json", "--db", here.location).objects
+            assert (row["status"], row["effective_health"]) == ("running", "healthy")
+            shown = run_li("runs", "ls", "--db", here.location).out
+            assert "recorder gone" in shown
+            assert "its recorder is gone" in run_li("runs", "show", row["id"], "--db", here.location).out
+        finally:
+            os.kill(pid, signal.SIGKILL)
+
+    def test_kill_9_of_both(self, here: Recorder) -> None:
+        with here.process(*python(WAITS), stdout=subprocess.PIPE) as process:
+            pid = first_number(process)
+            here.wait_for(lambda messages: len(messages) == 2)
+            process.kill()
+            os.kill(pid, signal.SIGKILL)
+            process.wait()
+        until(lambda: not is_alive(pid))
+        (row,) = run_li("runs", "ls", "--json", "--db", here.location).objects
+        assert (row["status"], row["effective_health"]) == ("running", "stale")
+        assert "process gone" in run_li("runs", "ls", "--db", here.location).out
+
+    def test_what_was_said_before_kill_9_is_there(self, here: Recorder) -> None:
+        script = READY + "for number in range(200): print(number, flush=True)\nsignal.pause()"
+        with here.process(*python(script), stdout=subprocess.PIPE) as process:
+            here.wait_for(lambda messages: any("199" in str(message.content) for message in messages))
+            process.kill()
+        assert here.said("stdout").split()[1:] == [b"%d" % number for number in range(200)]
+
+    def test_grandchildren_that_keep_the_output_open_are_not_waited_for_and_live(self, here: Recorder) -> None:
+        script = "sleep 1000 & echo $!; exit 6"
+        with here.process("--", "sh", "-c", script, stdout=subprocess.PIPE, li=impatient()) as process:
+            pid = first_number(process)
+            try:
+                assert process.wait() == 6
+                assert is_alive(pid)  # the command wanted it so
+            finally:
+                os.kill(pid, signal.SIGKILL)
+        assert here.messages[-1].content.startswith("The command has ended, and others keep its output open.")
+
+    def test_a_daemon_is_left_alone(self, here: Recorder) -> None:
+        script = READY + "if os.fork() == 0:\n os.setsid(); print(os.getpid(), flush=True); time.sleep(1000)"
+        with here.process(*python(script), stdout=subprocess.PIPE, li=impatient()) as process:
+            _, daemon = first_number(process), first_number(process)
+            assert process.wait() == 0
+        assert is_alive(daemon)
+        os.kill(daemon, signal.SIGKILL)
+
+    def test_li_runs_kill_ends_it(self, here: Recorder) -> None:
+        with here.process("--", "sh", "-c", "sleep 1000 & echo $!; wait", stdout=subprocess.PIPE) as process:
+            pid = first_number(process)
+            here.wait_for(lambda messages: len(messages) == 2)
+            session_id = here.session.id
+            killed = run_li("runs", "kill", session_id, "--yes", "--db", here.location)
+            assert killed.code == 0, killed.err
+            assert process.wait() == 143
+        assert not is_alive(pid)
+        assert here.session.status == "cancelled"
+
+
+class TestDatabase:
+    def test_one_that_is_locked_holds_up_neither_the_output_nor_the_end(self, here: Recorder) -> None:
+        with Locker(here.location):
+            done = here.run("--", "sh", "-c", "seq 1 20000; exit 9", li=impatient())
+        assert (done.code, len(done.out.split())) == (9, 20_000)
+        assert "The run goes on; its messages wait in" in done.err
+        assert run_li("runs", "ls", "--db", here.location).code == 0  # which brings back what waited
+        assert here.ending == ("failed", 9, "run.failed.exit_nonzero")
+        assert here.said("stdout") == done.out
+        assert here.messages[0].content == {"instruction": "sh -c 'seq 1 20000; exit 9'"}
+
+    def test_one_that_comes_back_gets_everything_in_order(self, here: Recorder) -> None:
+        script = "echo one; read line; echo two; read line; echo three"
+        locker = Locker(here.location)
+        with (
+            locker as agent,
+            here.process("--", "sh", "-c", script, stdin=subprocess.PIPE, li=impatient(leaving=30)) as process,
+        ):
+            assert process.stdin is not None
+            until(lambda: any(b"one" in file.read_bytes() for file in spool_files(Path(os.environ["LIONAGI_HOME"]))))
+            process.stdin.write(b"\n")
+            process.stdin.flush()
+            until(lambda: any(b"two" in file.read_bytes() for file in spool_files(Path(os.environ["LIONAGI_HOME"]))))
+            let_go(agent)
+            process.stdin.write(b"\n")
+            process.stdin.close()
+            assert process.wait() == 0
+        assert here.said("stdout") == b"one\ntwo\nthree\n"
+        assert here.ending == ("completed", 0, "run.completed.normal")
+        assert spool_files(Path(os.environ["LIONAGI_HOME"])) == []
+
+    def test_one_whose_server_is_gone_is_spooled(self, home: Path) -> None:
+        nowhere = Recorder("postgresql://nobody@127.0.0.1:1/none")
+        done = nowhere.run("--", "sh", "-c", "echo hi; exit 2", li=impatient())
+        assert (done.code, done.out) == (2, b"hi\n")
+        (waiting,) = spool_files(home)
+        assert b"hi" in waiting.read_bytes() and b'"finish"' in waiting.read_bytes()
+
+    def test_a_home_on_a_full_disk_changes_nothing(self, small_disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        full = Recorder(str(small_disk / "state.db"))
+        assert full.run("--", "true").code == 0
+        monkeypatch.setenv("LIONAGI_HOME", str(small_disk / "home"))
+        with suppress(OSError), (small_disk / "filler").open("wb", buffering=0) as filler:
+            while True:
+                filler.write(bytes(4096))
+        done = full.run("--", "sh", "-c", "seq 1 100000; echo oh >&2; exit 5", li=impatient())
+        assert (done.code, len(done.out.split())) == (5, 100_000)
+        assert "Traceback" not in done.err and "oh\n" in done.err
+
+    def test_a_limit_on_the_size_of_files_changes_nothing(self, here: Recorder) -> None:
+        line = f"ulimit -f 64; exec {' '.join(impatient())} record --db {here.location} -- sh -c 'seq 1 200000; exit 5'"
+        line = line.replace(impatient()[2], '"$LI"')
+        done = subprocess.run(
+            ["bash", "-c", line], capture_output=True, timeout=60, env={**os.environ, "LI": impatient()[2]}
+        )
+        assert (done.returncode, len(done.stdout.split())) == (5, 200_000)
+        assert b"Traceback" not in done.stderr
+
+
+def test_without_descriptors_to_spare_it_says_so_and_begins_nothing(here: Recorder, tmp_path: Path) -> None:
+    line = f"ulimit -n 6; exec {' '.join(LI)} record --db {here.location} -- touch {tmp_path}/begun"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=60)
+    assert done.returncode != 0
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "begun").exists()
