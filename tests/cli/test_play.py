@@ -47,6 +47,9 @@ def test_one_agent_answers_and_everything_it_said_is_recorded(home: Path, ctx: C
     assert (run.node_metadata or {})["playbook_path"] == str(path)
     [branch] = list_branches(ctx, run.id)
     assert (branch.name, (branch.node_metadata or {})["provider"]) == ("main", "exec")
+    agent_process, recorder = sorted(list_processes(ctx, run.id), key=lambda process: process.role)
+    assert (agent_process.command, agent_process.owns_group) == ("cat", True)
+    assert "play review" in str(recorder.command)
     text = "Review src/{depth} at normal: be kind"
     assert said(ctx, run.id) == [("user", f"{text}\n"), ("assistant", text)]
 
@@ -93,6 +96,7 @@ def test_what_came_of_each_step_is_one_object_for_programs(home: Path, ctx: Cont
         "exit_code": 0,
         "sentence": None,
         "answer": steps[-1]["answer"],
+        "usage": {},
     }
     assert [(step["name"], step["needs"], step["status"], step["model"]) for step in steps] == [
         ("plan", [], "completed", "exec/cat"),

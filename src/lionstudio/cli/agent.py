@@ -2,18 +2,17 @@
 
 import os
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lionstudio.cli.command import Call, WrongUsage
-from lionstudio.cli.crew import launch_of
+from lionstudio.cli.crew import launch_of, usage_values
 from lionstudio.cli.output import many_lines
 from lionstudio.cli.prompt import read_prompt
 from lionstudio.domain.errors import Error, NotFound
 from lionstudio.domain.session import InvocationKind
 from lionstudio.engines.engine import Engine, Event, Process, Said, Task
 from lionstudio.engines.flow import full_stop
-from lionstudio.engines.known import ALIASES, ENGINES, engine_for, require
+from lionstudio.engines.known import ENGINES, engine_for, names_engine, require
 from lionstudio.engines.launch import Launched, launched
 from lionstudio.engines.working import Worked, work
 
@@ -160,13 +159,7 @@ def _split(words: Sequence[str], *, has_file: bool) -> tuple[str | None, Sequenc
             said = "There are two prompts: one is typed, and one is in a file."
             raise WrongUsage(said, hint="Leave out one of them.")
         return words[0], words[1:]
-    return (words[0], []) if words and _names_engine(words[0]) else (None, words)
-
-
-def _names_engine(word: str) -> bool:
-    """Whether a word that stands alone is a model: a sentence that begins like one is a prompt."""
-    engine = word.partition("/")[0]
-    return (engine in ENGINES or engine in ALIASES) and (engine == "exec" or len(word.split()) == 1)
+    return (words[0], []) if words and names_engine(words[0]) else (None, words)
 
 
 def _engine(model: str, profile: "Profile | None") -> tuple[Engine, str | None]:
@@ -217,11 +210,7 @@ def _print(call: Call, begun: Launched, asked: Asked, worked: Worked) -> None:
 
 def _as_json(call: Call, begun: Launched, asked: Asked, worked: Worked) -> dict[str, Any]:
     from lionstudio.domain.session import status_from_exit_code
-    from lionstudio.services.sessions import get_usage
 
-    usage: dict[str, Any] | None = None
-    with suppress(Error):  # the database is away; the agent has answered all the same
-        usage = {model: used._asdict() for model, used in get_usage(call.ctx, begun.run.session_id).items()}
     return {
         "session_id": begun.run.session_id,
         "branch_id": begun.run.id,
@@ -236,5 +225,5 @@ def _as_json(call: Call, begun: Launched, asked: Asked, worked: Worked) -> dict[
         "answer": worked.answer,
         "native_id": worked.native_id,
         "unknown_lines": worked.unknown_lines,
-        "usage": usage,
+        "usage": usage_values(call, begun.run.session_id),
     }

@@ -1,13 +1,15 @@
 """Several agents in one run: what `li play`, `li flow` and `li fanout` share."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from lionstudio.cli.at_work import AtWork
 from lionstudio.cli.command import Call, WrongUsage
 from lionstudio.cli.output import many_lines
+from lionstudio.domain.errors import Error
 from lionstudio.domain.session import status_from_exit_code
-from lionstudio.engines.agents import Crew, Ready, first_step, make_ready
+from lionstudio.engines.agents import Crew, Ready, first_step, make_ready, member_of
 from lionstudio.engines.flow import PARALLEL, Done, Result, Results, full_stop, run_steps
 from lionstudio.engines.launch import Launch, Launched, launched
 from lionstudio.engines.playbook import MOST_PARALLEL
@@ -45,6 +47,7 @@ def run_crew(
     model: str | None = None,
 ) -> int:
     """Let agents do the steps of a run, print what they came to, and exit as the run ended."""
+    call.require_place()
     most = _parallel(call.args.parallel, parallel)
     ready = make_ready(steps, call.settings.home_folder, model=model)
     at_work = AtWork(call.out, ready)
@@ -67,10 +70,9 @@ def run_crew(
 def _settled(launch: Launch, steps: Sequence[Step], ready: Mapping[str, Ready]) -> Launch:
     """The launch with what its agents add to it: the run begins with the branch of the first one."""
     first = first_step(steps)
-    launch = launch._replace(model=ready[first.name].model, members=tuple(step.name for step in steps))
-    if len(steps) == 1:
-        return launch._replace(agent=first.worker.agent, members=())
-    return launch._replace(branch_name=first.name)
+    members = tuple(member_of(step, steps, ready) for step in steps)
+    launch = launch._replace(model=ready[first.name].model, members=members)
+    return launch._replace(agent=first.worker.agent) if len(steps) == 1 else launch._replace(branch_name=first.name)
 
 
 def _parallel(typed: int | None, written: int | None) -> int:
@@ -78,6 +80,15 @@ def _parallel(typed: int | None, written: int | None) -> int:
     if typed is not None and not 1 <= typed <= MOST_PARALLEL:
         raise WrongUsage(f"--parallel must be from 1 to {MOST_PARALLEL}.")
     return typed or written or PARALLEL
+
+
+def usage_values(call: Call, session_id: str) -> dict[str, Any] | None:
+    """What a run consumed, by model, for programs; None where that cannot be read now."""
+    from lionstudio.services.sessions import get_usage
+
+    with suppress(Error):  # the database is away; its agents have answered all the same
+        return {model: used._asdict() for model, used in get_usage(call.ctx, session_id).items()}
+    return None
 
 
 def _print(call: Call, begun: Launched, results: Results, done: Done) -> None:
@@ -92,6 +103,7 @@ def _print(call: Call, begun: Launched, results: Results, done: Done) -> None:
                 "exit_code": begun.exit_code,
                 "sentence": done.sentence,
                 "answer": done.answer,
+                "usage": usage_values(call, session_id),
                 "steps": [_as_json(result) for result in results.values()],
             }
         )

@@ -6,7 +6,7 @@ from lionstudio.cli.prompt import read_prompt
 from lionstudio.domain.phrases import first_words
 from lionstudio.domain.session import InvocationKind
 from lionstudio.engines.fanout import AGENTS, MOST_AGENTS, fanout_steps, judge_fanout
-from lionstudio.engines.known import ENGINES
+from lionstudio.engines.known import names_engine
 from lionstudio.engines.placeholders import INPUT
 from lionstudio.engines.steps import Worker
 
@@ -31,8 +31,8 @@ def fanout(call: Call) -> int:
 
 def _split(words: list[str], *, has_file: bool) -> tuple[list[str], list[str]]:
     """Models, and the task behind them. Where nothing but models is typed the task is somewhere else."""
-    names_engine = bool(words) and words[-1].partition("/")[0] in ENGINES
-    return (words, []) if has_file or names_engine else (words[:-1], words[-1:])
+    nothing_else = has_file or (bool(words) and names_engine(words[-1]))
+    return (words, []) if nothing_else else (words[:-1], words[-1:])
 
 
 def _count(typed: int | None, workers: int) -> int:

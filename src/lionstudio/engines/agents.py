@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from lionstudio.domain.errors import Error, InvalidFile, InvalidRequest
-from lionstudio.engines.engine import Engine, Event, Task
+from lionstudio.engines.engine import Engine, Event, Process, Task
 from lionstudio.engines.flow import Done, Results
 from lionstudio.engines.known import engine_for, require
 from lionstudio.engines.launch import Launched
@@ -12,6 +12,7 @@ from lionstudio.engines.passing import ask
 from lionstudio.engines.steps import Step, Worker
 from lionstudio.engines.working import work
 from lionstudio.recorders.branch import BranchRecorder
+from lionstudio.recorders.processes import record_agent
 from lionstudio.recorders.stopping import Stopping
 
 Watch = Callable[[Step, Event], None]  # is called in the threads of the steps
@@ -80,6 +81,7 @@ class Crew:
         watch: Watch | None = None,
     ) -> None:
         self._launched = launched
+        self._steps = steps
         self._ready = ready
         self._values = values
         self._watch = watch
@@ -92,23 +94,42 @@ class Crew:
         for need in asked.cut:
             self._launched.say(f"cut {need}", f"The answer of {need} is long: {step.name} is given a part of it.")
         branch = self._branch(step, ready)
-        env = self._launched.env(branch, member=step.name)
+        member = member_of(step, self._steps, self._ready)
+        task = ready.task._replace(
+            prompt=asked.prompt,
+            system=self._launched.system(ready.engine.name, asked.system or ready.task.system, member=member),
+            env=self._launched.env(branch, member=member),
+        )
         watch = self._watch
         worked = work(
             ready.engine,
-            ready.task._replace(prompt=asked.prompt, system=asked.system or ready.task.system, env=env),
+            task,
             branch,
             stopping=stopping,
             watch=None if watch is None else lambda event: watch(step, event),
+            on_process=self._record_process if self._is_alone else None,
         )
         if worked.answer is not None:
-            self._launched.save(f"{step.name}.md", worked.answer)
+            self._launched.save("answer.md" if self._is_alone else f"{step.name}.md", worked.answer)
         return Done(worked.answer, worked.exit_code, worked.reason, worked.sentence, branch.id, ready.model)
+
+    @property
+    def _is_alone(self) -> bool:
+        return len(self._steps) == 1
+
+    def _record_process(self, process: Process) -> None:
+        """One agent alone is the process of the run; several are ours, which stops them all."""
+        record_agent(self._launched.run, process.pid, process.command)
 
     def _branch(self, step: Step, ready: Ready) -> BranchRecorder:
         """The run begins with the branch of its first agent, so that no branch stays empty."""
         run = self._launched.run
         return run if step.name == self._first else run.agent(step.name, model=ready.model)
+
+
+def member_of(step: Step, steps: Sequence[Step], ready: Mapping[str, Ready]) -> str:
+    """Who does a step, to a team and to the agent itself: one alone is known by what it is, several by what they do."""
+    return step.name if len(steps) > 1 else step.worker.agent or ready[step.name].engine.name
 
 
 def first_step(steps: Sequence[Step]) -> Step:

@@ -56,6 +56,12 @@ def engine_for(name: str) -> tuple[Engine, str | None]:
     return known(), model.strip() or None
 
 
+def names_engine(word: str) -> bool:
+    """Whether a word that stands alone is a model: a sentence that begins like one is something to do."""
+    engine = word.partition("/")[0]
+    return (engine in ENGINES or engine in ALIASES) and (engine == "exec" or len(word.split()) == 1)
+
+
 def require(engine: Engine) -> None:
     """Raise an Error that says how to install an engine, if it is not here."""
     engine.require()
