@@ -45,5 +45,6 @@ export default defineConfig({
   worker: { format: 'es' }, // it loads a grammar when it meets one
   // Without changing the host: the studio compares it with the origin of the page.
   server: { proxy: { '/api': { target: studio }, '/login': { target: studio } } },
-  test: { environment: 'jsdom', setupFiles: './src/test/setup.ts', css: false },
+  // Tests that need a page say so in their first line: to start one takes longer than most files.
+  test: { pool: 'threads', isolate: false, setupFiles: './src/test/setup.ts', css: false },
 })

@@ -1,3 +1,5 @@
+// @vitest-environment jsdom
+
 import { QueryClient } from '@tanstack/react-query'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { StudioError } from '@/api/client'
