@@ -13,7 +13,9 @@ from lionstudio.recorders.stopping import Stopping
 
 PROMPT = "{prompt}"  # in an argument: where the prompt goes; without it the command reads it from its standard input
 HALF_KEPT = 512 * 1024  # characters of an answer that is kept, at its beginning and at its end
-SHOW_EVERY = 0.2  # seconds between two looks at an answer that grows
+SHORT = 16 * 1024  # characters of an answer that is shown with everything that comes to it
+GROWN = 1.1  # by how much a longer one grows before it is shown again …
+SHOW_EVERY = 1.0  # … or after how many seconds
 KEY = "answer"
 
 
@@ -57,17 +59,21 @@ class CommandReader:
         self._head = ""
         self._tail = ""
         self._length = 0
-        self._shown_at = float("-inf")
+        self._show_at = float("-inf")
         self._shown_length = 0
 
     def read(self, line: str) -> Iterable[Event]:
         self._keep(line + "\n")
+        return ()
+
+    def rest(self) -> Iterable[Event]:
         now = time.monotonic()
-        # What is long already is shown again only when it has grown by a tenth: each time all of it is written.
-        if now - self._shown_at >= SHOW_EVERY and self._length >= self._shown_length * 1.1:
-            self._shown_at, self._shown_length = now, self._length
-            return [self._said()]
-        return []
+        # Each time all of it is written: what is long is shown again when it has grown, or after a while.
+        is_due = self._length <= SHORT or self._length >= self._shown_length * GROWN or now >= self._show_at
+        if not is_due or self._length == self._shown_length:
+            return ()
+        self._show_at, self._shown_length = now + SHOW_EVERY, self._length
+        return [self._said()]
 
     def end(self) -> Iterable[Event]:
         return [self._said()] if self._length > self._shown_length else []

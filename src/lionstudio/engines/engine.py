@@ -116,6 +116,9 @@ class Reader(Protocol):
     def read(self, line: str) -> Iterable[Event]:
         """What a line means; never raises, whatever the line is."""
 
+    def rest(self) -> Iterable[Event]:
+        """What is to be told before the next line comes, which may take long."""
+
     def end(self) -> Iterable[Event]:
         """What is known only once the stream has ended; asked once, after the last line."""
 

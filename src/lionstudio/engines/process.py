@@ -26,6 +26,8 @@ def run_process(
     def hear(data: bytes) -> None:
         for line in lines.feed(data):
             read(line)
+        for event in reader.rest():
+            tell(event)
 
     ended = run_child(
         argv,
