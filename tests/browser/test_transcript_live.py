@@ -23,6 +23,13 @@ SETTLE = """one => new Promise((done) => { let last = -1; const look = () => {
   if (one.scrollTop === last) done(last); else { last = one.scrollTop; setTimeout(look, 200) } }; look() })"""
 FIRST_SEEN = """one => Number([...one.querySelectorAll('article')].find((article) =>
   article.getBoundingClientRect().bottom > one.getBoundingClientRect().top + 1).dataset.position)"""
+# In every frame from now on: the first row in sight and where it is, or that none is drawn.
+WATCH = """one => { window.seen = new Set(); const look = () => {
+  const { top, bottom } = one.getBoundingClientRect()
+  const first = [...one.querySelectorAll('[data-index]')].find((row) => row.getBoundingClientRect().bottom > top + 1)
+  const row = first?.querySelector('article')
+  window.seen.add(row ? `${row.dataset.position} at ${row.getBoundingClientRect().top - top}` : 'nothing')
+  requestAnimationFrame(look) }; look() }"""
 MOST_NODES = 3_000  # in the pane, however long the run is
 
 
@@ -76,11 +83,13 @@ def test_scrolled_up_it_stays_still_and_counts_what_is_new(own_page: Page, write
     first = log.evaluate(FIRST_SEEN)
     seen = row(log, first)
     before = seen.bounding_box()
+    log.evaluate(WATCH)
     for number in range(6):
         writer.say("assistant", f"new {number}\n\n" + texts.PLAN)
     button = own_page.get_by_role("button", name="6 new")
     expect(button).to_be_visible()
     assert (log.evaluate(FIRST_SEEN), seen.bounding_box()) == (first, before)
+    assert len(own_page.evaluate("[...window.seen]")) == 1  # in no frame was it elsewhere, or not drawn
     own_page.keyboard.press("End")
     expect(row(log, 46)).to_be_in_viewport()
     expect(button).to_have_count(0)

@@ -1,7 +1,7 @@
 // A long text in pieces that can be drawn one after the other, so that none of them holds up the page; and which of them
 // are better shown as they are, because reading them as markdown would take seconds or end in an error.
 
-const PIECE = 4_000 // characters
+const PIECE = 2_000 // characters
 const LONGEST_TEXT = 200_000
 
 // Reading takes the square of these, or worse. No text that is meant to be read has so many.

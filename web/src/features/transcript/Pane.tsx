@@ -9,6 +9,7 @@ import { Icon } from '@/ui/Icon'
 import { EmptyState, Skeleton } from '@/ui/states'
 import { nameOf } from '@/vocabulary/branches'
 import { Trouble } from '@/vocabulary/Trouble'
+import { useDrawing } from './drawing'
 import { Folds } from './folds'
 import { UNREAD } from './heights'
 import { PaneBar } from './PaneBar'
@@ -68,7 +69,7 @@ export function Pane({ run, branch, history, target, isFull, onFull, onLink }: P
   useEffect(() => {
     if (finding.found !== '') go(finding.matches, 1)
   }, [finding.found])
-  useFoundMarks(pane, finding.found, `${history.version()} ${range?.startIndex} ${range?.endIndex}`)
+  useFoundMarks(pane, finding.found)
   useKeys(
     {
       f: { does: isFull ? 'Back to the page' : 'Give it the whole window', act: onFull },
@@ -79,6 +80,9 @@ export function Pane({ run, branch, history, target, isFull, onFull, onLink }: P
     'Transcript',
   )
   const items = log.virtualizer.getVirtualItems()
+  const inSight = [range?.startIndex ?? 0, range?.endIndex ?? 0] as const
+  const read = items.filter(({ index }) => history.at(log.positionAt(index)) !== undefined)
+  const drawn = useDrawing(read, inSight, log.sizeOf, log.isRushing)
   return (
     <div className="relative flex min-h-0 min-w-0 flex-col">
       <PaneBar
@@ -138,7 +142,7 @@ export function Pane({ run, branch, history, target, isFull, onFull, onLink }: P
                   position={log.positionAt(item.index)}
                   above={item.index === 0 ? null : settle(log.positionAt(item.index - 1))}
                   isHidden={isHidden(log.positionAt(item.index))}
-                  height={log.isRushing ? item.size : null}
+                  height={drawn.has(item.index) ? null : item.size}
                   held={held}
                   onLink={onLink}
                 />

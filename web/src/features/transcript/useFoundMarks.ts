@@ -5,8 +5,7 @@ import { type RefObject, useEffect } from 'react'
 const NAME = 'found'
 const MOST = 500
 
-export function useFoundMarks(pane: RefObject<HTMLElement | null>, words: string, asOf: unknown): void {
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `asOf` says that other rows are drawn
+export function useFoundMarks(pane: RefObject<HTMLElement | null>, words: string): void {
   useEffect(() => {
     const highlights = CSS.highlights
     if (highlights === undefined) return
@@ -14,14 +13,21 @@ export function useFoundMarks(pane: RefObject<HTMLElement | null>, words: string
       highlights.delete(NAME)
       return
     }
-    const frame = requestAnimationFrame(() => {
-      if (pane.current !== null) highlights.set(NAME, new Highlight(...rangesOf(pane.current, words)))
+    const element = pane.current
+    const mark = (): void => void highlights.set(NAME, new Highlight(...rangesOf(element, words)))
+    let frame = requestAnimationFrame(mark)
+    // Markdown and colours of code come a little later, and other rows with every scroll.
+    const observer = new MutationObserver(() => {
+      cancelAnimationFrame(frame)
+      frame = requestAnimationFrame(mark)
     })
+    observer.observe(element, { childList: true, characterData: true, subtree: true })
     return () => {
+      observer.disconnect()
       cancelAnimationFrame(frame)
       highlights.delete(NAME)
     }
-  }, [pane, words, asOf])
+  }, [pane, words])
 }
 
 function rangesOf(element: HTMLElement, words: string): Range[] {

@@ -17,6 +17,8 @@ export type Log = {
   virtualizer: Virtualizer<HTMLDivElement, Element>
   /** The position in a row. */
   positionAt: (index: number) => number
+  /** How tall a row will be, about. */
+  sizeOf: (index: number) => number
   /** How many messages came since the reader left the end. */
   newCount: number
   isFollowing: boolean
@@ -83,7 +85,7 @@ export function useLog(
   const onScroll = (): void => {
     const element = pane.current
     if (element === null) return
-    rush.moved(element.scrollTop, held === null && leftAt !== null ? element.clientHeight : Infinity)
+    rush.moved(rowsIn(element, virtualizer), held === null && leftAt !== null)
     if (held !== null) {
       // Not the reader, who would have let go of it: the router, which puts every scroll back where it was.
       const index = indexOf(positions, settle(held))
@@ -98,6 +100,7 @@ export function useLog(
   return {
     virtualizer,
     positionAt,
+    sizeOf: estimateSize,
     held,
     newCount: leftAt === null ? 0 : countAfter(leftAt, positions, history.length),
     isFollowing: leftAt === null && held === null,
@@ -116,14 +119,23 @@ export function useLog(
   }
 }
 
-/** Whether whole panes pass by between two frames, by the reader's hand. */
+type Rows = readonly [first: number, last: number]
+
+/** The rows in sight. */
+function rowsIn(element: HTMLElement, virtualizer: Virtualizer<HTMLDivElement, Element>): Rows {
+  const top = element.scrollTop
+  const first = virtualizer.getVirtualItemForOffset(top)?.index ?? 0
+  return [first, virtualizer.getVirtualItemForOffset(top + element.clientHeight)?.index ?? first]
+}
+
+/** Whether whole panes pass by between two frames. Pixels do not tell: rows above that turn out taller move them too. */
 function useRush() {
   const [isRushing, setRushing] = useState(false)
-  const last = useRef(0)
+  const last = useRef<Rows>([0, 0])
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   useEffect(() => () => clearTimeout(timer.current), [])
-  const moved = (to: number, height: number): void => {
-    const isFar = Math.abs(to - last.current) > height
+  const moved = (to: Rows, isByHand: boolean): void => {
+    const isFar = isByHand && (to[0] > last.current[1] || to[1] < last.current[0])
     last.current = to
     if (!isFar && !isRushing) return
     setRushing(true)

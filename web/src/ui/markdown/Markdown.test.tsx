@@ -1,3 +1,5 @@
+// @vitest-environment jsdom
+
 import { render, screen } from '@testing-library/react'
 import { expect, test } from 'vitest'
 import Markdown from './Markdown'
@@ -16,4 +18,13 @@ test('markdown is drawn, and no markup of its own', () => {
   render(<Markdown text={'**bold** <b>not</b>'} />)
   expect(screen.getByText('bold').tagName).toBe('STRONG')
   expect(screen.getByText(/<b>not<\/b>/)).toBeDefined()
+})
+
+test('a long text can be read at once, and is drawn piece by piece', async () => {
+  const sections = Array.from({ length: 12 }, (_, at) => `Section **${at}**. ${'It goes on. '.repeat(60)}`)
+  const { container } = render(<Markdown text={sections.join('\n\n')} />)
+  expect(screen.getByText('0').tagName).toBe('STRONG')
+  expect(container.textContent).toMatch(/Section (\*\*)?11/)
+  expect(await screen.findByText('11', undefined, { timeout: 10_000 })).toHaveProperty('tagName', 'STRONG')
+  expect(container.textContent).not.toContain('**')
 })

@@ -1,13 +1,23 @@
 // Markdown of agents: no HTML of theirs, no picture from elsewhere, no link that runs or stays in this window.
 
-import { type ComponentProps, isValidElement, memo, type ReactElement, type ReactNode, useMemo } from 'react'
+import {
+  type ComponentProps,
+  isValidElement,
+  memo,
+  type ReactElement,
+  type ReactNode,
+  useEffect,
+  useMemo,
+  useState,
+} from 'react'
 import render, { type Components } from 'react-markdown'
 import remarkGfm from 'remark-gfm'
 import { partsOf } from '@/lib/markdownParts'
 import { plainText } from '@/lib/plain'
 import { CodeBlock } from './CodeBlock'
+import { isTimeLeft, spend, takeTurn } from './turns'
 
-const REMEMBERED = 400 // pieces that are drawn again without being read again
+const REMEMBERED = 800 // pieces that are drawn again without being read again
 const LONGEST_IN_FULL = 4_000 // characters of plain text; more of it has a scroll of its own
 const PLUGINS = [remarkGfm]
 const OPENABLE = /^(https?|mailto):/i
@@ -83,8 +93,18 @@ function read(piece: string): ReactElement {
   }
 }
 
-function Piece({ text }: { text: string }) {
-  return draw(text)
+type PieceProps = { text: string; isFirst: boolean }
+
+/** One that cannot be read in this frame any more is shown as it is until its turn comes; never the beginning. */
+function Piece({ text, isFirst }: PieceProps) {
+  const [own, setOwn] = useState<{ text: string; element: ReactElement } | null>(null)
+  const before = own?.text === text ? own.element : drawn.get(text)
+  const element = before ?? (isFirst || isTimeLeft() ? spend(() => draw(text)) : null)
+  const isWaiting = element === null
+  useEffect(() => {
+    if (isWaiting) return takeTurn(() => setOwn({ text, element: draw(text) }))
+  }, [isWaiting, text])
+  return element ?? <div className="whitespace-pre-line">{text}</div>
 }
 
 /** What is no markdown, or none that can be read. */
@@ -102,11 +122,15 @@ export default memo(function Markdown({ text }: { text: string }) {
   const parts = useMemo(() => partsOf(plainText(text)), [text])
   return (
     <div className="md">
-      {parts.map((part, at) => {
-        const Drawn = part.isPlain ? Plain : Piece
-        // biome-ignore lint/suspicious/noArrayIndexKey: a part is its place in the text
-        return <Drawn key={at} text={part.text} />
-      })}
+      {parts.map((part, at) =>
+        part.isPlain ? (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a part is its place in the text
+          <Plain key={at} text={part.text} />
+        ) : (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a part is its place in the text
+          <Piece key={at} text={part.text} isFirst={at === 0} />
+        ),
+      )}
     </div>
   )
 })
