@@ -72,11 +72,14 @@ class SessionDraft(NamedTuple):
     node_metadata: Mapping[str, Any] | None = None
 
 
-def branch_draft(source: Mapping[str, Any], *, originals: Mapping[str, str] | None = None) -> BranchDraft:
+def branch_draft(
+    source: Mapping[str, Any], *, originals: Mapping[str, str] | None = None, infer_models: bool = True
+) -> BranchDraft:
     """Our draft of a lionagi branch; raises InvalidContent if it is not a dict.
 
     `originals` says of which message a copied message is the copy. Without it the fork's own account is believed, which
-    suffices unless it was forked from a fork: `session_draft` knows them all.
+    suffices unless it was forked from a fork: `session_draft` knows them all. A message that reports usage and no model
+    is one of its branch's model, unless its writer always says which.
     """
     metadata, kept = read_metadata(source, known=BRANCH_FIELDS)
     pile = source.get("messages")
@@ -113,7 +116,8 @@ def branch_draft(source: Mapping[str, Any], *, originals: Mapping[str, str] | No
     }
     added = {name: value for name, value in agent_of(source.get("chat_model")).items() if name not in metadata}
     model = text_of(metadata.get("model") or added.get("model"))
-    drafts = {name: with_model(draft, model) for name, draft in drafts.items()}
+    if infer_models:
+        drafts = {name: with_model(draft, model) for name, draft in drafts.items()}
     progression = pile.get("progression") if isinstance(pile, Mapping) else None
     return BranchDraft(
         id=_required_id(source, "branch"),
@@ -160,7 +164,9 @@ def branch_dict(branch: Branch | BranchDraft, messages: Sequence[Message | Messa
     return {name: value for name, value in found.items() if value is not None or name in ("user", "name")}
 
 
-def session_draft(source: Mapping[str, Any], *, default_branch_id: str | None = None) -> SessionDraft:
+def session_draft(
+    source: Mapping[str, Any], *, default_branch_id: str | None = None, infer_models: bool = True
+) -> SessionDraft:
     """Our draft of a lionagi session; raises InvalidContent if it is not a dict.
 
     lionagi does not write which branch is the default one: pass it where the live session is at hand, else it is the
@@ -190,7 +196,7 @@ def session_draft(source: Mapping[str, Any], *, default_branch_id: str | None = 
     return SessionDraft(
         id=_required_id(source, "session"),
         created_at=unix_of(source.get("created_at")),
-        branches=tuple(branch_draft(sources[name], originals=originals) for name in order),
+        branches=tuple(branch_draft(sources[name], originals=originals, infer_models=infer_models) for name in order),
         default_branch_id=default,
         name=text_of(source.get("name")),
         user=text_of(source.get("user")),

@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from lionstudio.domain.conversation import Branch
 from lionstudio.domain.drafts import EXIT_CODES
 from lionstudio.domain.errors import InvalidContent
 from lionstudio.domain.foreign_words import Foreign, read_kind, read_status
 from lionstudio.domain.lionagi_envelope import ORIGINAL, unix_of
 from lionstudio.domain.reasons import REASON_CODES
+from lionstudio.domain.run_telling import METADATA, RUN_FILE
 from lionstudio.domain.session import (
     TERMINAL_STATUSES,
     InvocationKind,
@@ -18,17 +18,7 @@ from lionstudio.domain.session import (
     status_from_exit_code,
 )
 
-RUN_FILE = "run.json"
-ORDER_FILE = "progression.json"  # the order of all its messages, which several branches do not tell
-BRANCHES_FOLDER, ARTIFACTS_FOLDER = "branches", "artifacts"
 KEPT = "run_json"  # the key of node_metadata that holds run.json as it was
-METADATA = "node_metadata"
-# Columns that stand in run.json under their own names.
-TOLD_AS_IT_IS = (
-    "name", "user", "agent_name", "playbook_name", "invocation_kind", "show_topic", "show_play_name",
-    "parent_session_id", "status", "started_at", "ended_at", "exit_code", "end_actor", "end_reason",
-    "first_msg_id", "last_msg_id", "last_message_at", METADATA,
-)  # fmt: skip
 
 
 class RunFile(NamedTuple):
@@ -116,22 +106,6 @@ def session_of(
         parent_session_id=_text(told, "parent_session_id"),
         node_metadata=metadata,
     )
-
-
-def run_object(session: Session, branches: Sequence[Branch], *, folder: str, cwd: str | None) -> dict[str, Any]:
-    """What run.json says of a session: `session_of` reads it back. `branches` are its own, the first one first."""
-    told: dict[str, Any] = {
-        "run_id": session.id,
-        "session_id": session.id,
-        "state_root": folder,
-        "artifact_root": session.artifacts_path,
-        "branch_id": branches[0].id if branches else None,
-        "cwd": cwd,
-    }
-    for name in ("provider", "model"):
-        words = [_text(branch.node_metadata or {}, name) for branch in branches]
-        told[name] = words[0] if words and all(words) else None  # one without it would take it for its own
-    return told | {name: getattr(session, name) for name in TOLD_AS_IT_IS}
 
 
 def names_own_session(run: RunFile) -> bool:

@@ -5,7 +5,6 @@ given what was said as it was recorded.
 """
 
 import re
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from lionstudio.domain.conversation import Branch, Message, MessageKind
@@ -15,10 +14,10 @@ from lionstudio.domain.session import InvocationKind, Session, SessionStatus
 from lionstudio.engines.engine import Task
 from lionstudio.engines.launch import Parent
 from lionstudio.engines.working import NATIVE_ID, resumed
-from lionstudio.services.branches import get_branch, list_forks
+from lionstudio.services.branches import get_branch, list_forks, walk_history
 from lionstudio.services.context import Context
 from lionstudio.services.forking import history_length
-from lionstudio.services.messages import PAGE_LIMIT, find_line, list_messages
+from lionstudio.services.messages import find_line
 from lionstudio.services.session_finding import resolve_session
 
 COPIES = frozenset({"claude", "codex"})  # engines whose agents can go on with a copy of a conversation
@@ -134,7 +133,7 @@ def _read(ctx: Context, session: Session, position: int | None, *, is_copied: bo
             hint=f"Choose a position from 0 (nothing is kept) to {length} (everything is kept).",
         )
     at = length if position is None else position
-    history = tuple(_walk(ctx, session.id, branch.id, at))
+    history = tuple(walk_history(ctx, branch, upto=at))
     is_empty = not any(message.kind in SPOKEN for message in history)
     if session.invocation_kind is InvocationKind.COMMAND or (is_empty and at > 0) or length == 0:
         raise _no_conversation(session)
@@ -147,17 +146,6 @@ def _went_on(ctx: Context, branch: Branch) -> bool:
     native_id = (branch.node_metadata or {}).get(NATIVE_ID)
     forks = list_forks(ctx, branch.id)
     return any((fork.node_metadata or {}).get(NATIVE_ID) == native_id for fork in forks if native_id is not None)
-
-
-def _walk(ctx: Context, session_id: str, branch_id: str, position: int) -> Iterator[Message]:
-    """The first messages of a branch's history."""
-    after = 0
-    while after < position:
-        page = list_messages(ctx, session_id, branch_id, after=after, limit=min(PAGE_LIMIT, position - after))
-        if not page:
-            return
-        after += len(page)
-        yield from page
 
 
 def _system_said(conversation: Conversation) -> str | None:

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 from lionstudio.domain.errors import InvalidContent
 from lionstudio.domain.json_text import from_json
 from lionstudio.domain.lionagi_messages import ProgressionDraft, progression_draft
-from lionstudio.domain.run_files import BRANCHES_FOLDER, ORDER_FILE, RUN_FILE, FileTimes, RunFile, read_run_file
+from lionstudio.domain.run_files import FileTimes, RunFile, read_run_file
+from lionstudio.domain.run_telling import BRANCHES_FOLDER, ORDER_FILE, RUN_FILE
 from lionstudio.importers.report import Problem
 from lionstudio.services.import_parts import NAMESPACE
 from lionstudio.services.small_files import read_text

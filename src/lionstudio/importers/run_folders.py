@@ -11,14 +11,13 @@ from lionstudio.domain.lionagi_messages import with_model
 from lionstudio.domain.lionagi_sessions import session_draft
 from lionstudio.domain.phrases import count_of
 from lionstudio.domain.run_files import (
-    ARTIFACTS_FOLDER,
-    RUN_FILE,
     RunFile,
     branch_config,
     names_own_session,
     session_id_of,
     session_of,
 )
+from lionstudio.domain.run_telling import ARTIFACTS_FOLDER, RUN_FILE
 from lionstudio.domain.session import SessionStatus
 from lionstudio.importers.report import ADDED, UPDATED, ImportReport, Problem, StrangeStatuses
 from lionstudio.importers.run_folder_files import FolderRead, read_folder
@@ -146,11 +145,12 @@ def _import_of(ctx: Context, folder: str, held: dict[str, set[str]], problems: l
 
 
 def _session_import(run: FolderRead, session_id: str, problems: list[Problem]) -> SessionImport:
+    is_own = names_own_session(run.file)
     try:
-        draft = session_draft({"id": session_id, "branches": list(run.branches.values())})
+        draft = session_draft({"id": session_id, "branches": list(run.branches.values())}, infer_models=not is_own)
     except InvalidContent:
         good = _good_branches(run.branches, problems)
-        draft = session_draft({"id": session_id, "branches": good})
+        draft = session_draft({"id": session_id, "branches": good}, infer_models=not is_own)
     found = session_import(draft, at=run.times.first)
     said = [draft.created_at for part in found.branches for draft in part.messages if draft.created_at is not None]
     session = session_of(run.file, found.session, files=run.times, said=said, artifacts=_artifacts(run))
@@ -158,11 +158,11 @@ def _session_import(run: FolderRead, session_id: str, problems: list[Problem]) -
         session = session._replace(progression_id=run.order.id or session.progression_id)
     return SessionImport(
         session,
-        [_with_config(part, run.file) for part in found.branches],
+        found.branches if is_own else [_with_config(part, run.file) for part in found.branches],
         known_by_branch=True,
         alias=run.id,
         order=() if run.order is None else run.order.order,
-        is_own=names_own_session(run.file),
+        is_own=is_own,
     )
 
 

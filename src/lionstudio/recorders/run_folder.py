@@ -6,15 +6,21 @@ how it ended. The branches come at the end, from the database. Trouble with any 
 
 import fcntl
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from typing import Any
 
 from lionstudio.domain.conversation import Branch
 from lionstudio.domain.errors import Error, Unavailable
 from lionstudio.domain.json_text import to_json
-from lionstudio.domain.lionagi_messages import ProgressionDraft, progression_dict
-from lionstudio.domain.run_files import ARTIFACTS_FOLDER, BRANCHES_FOLDER, ORDER_FILE, RUN_FILE, run_object
+from lionstudio.domain.run_telling import (
+    ARTIFACTS_FOLDER,
+    BRANCHES_FOLDER,
+    ORDER_FILE,
+    RUN_FILE,
+    order_object,
+    run_object,
+)
 from lionstudio.domain.session import Session, SessionStatus
 from lionstudio.recorders.recorder import Run
 from lionstudio.services.context import Context, open_context
@@ -53,7 +59,7 @@ class RunFolder:
             if session.artifacts_path == artifacts_in(self.path):
                 os.makedirs(session.artifacts_path, exist_ok=True)
             self._take_lock()
-            self._write_run(session, [self._recording.first_branch])
+            self._write_run(session, self._recording.first_branch)
 
     def finish(self) -> None:
         """Write how the run ended and what it said; the lock is gone afterwards, whatever happens."""
@@ -68,12 +74,11 @@ class RunFolder:
             with closing(open_context(self._settings, create=False).db) as db:
                 self._write_stored(Context(db))
         except Error as error:  # the run has ended all the same, and that is known here
-            self._write_run(self._recording.told, [self._recording.first_branch])
+            self._write_run(self._recording.told, self._recording.first_branch)
             raise Unavailable(f"{error.message} What it said is not in the folder.") from error
 
     def _write_stored(self, ctx: Context) -> None:
         from lionstudio.services.branches import list_branches
-        from lionstudio.services.lionagi import get_lionagi_branch
         from lionstudio.services.sessions import get_session, list_message_ids
 
         session = get_session(ctx, self._recording.line.session_id)
@@ -81,16 +86,14 @@ class RunFolder:
             raise Unavailable("The database has not got all of the run yet.")
         branches = list_branches(ctx, session.id)
         for branch in branches:
-            told = get_lionagi_branch(ctx, branch.id)
-            told["messages"]["progression"].setdefault("id", branch.progression_id)
-            _write(os.path.join(self.path, BRANCHES_FOLDER), f"{branch.id}.json", told)
-        order = ProgressionDraft(session.progression_id, session.created_at, tuple(list_message_ids(ctx, session.id)))
-        _write(self.path, ORDER_FILE, progression_dict(order))
+            _write(os.path.join(self.path, BRANCHES_FOLDER), f"{branch.id}.json", _branch_object(ctx, branch))
+        _write(self.path, ORDER_FILE, order_object(session, list_message_ids(ctx, session.id)))
         # At last: who finds the end of the run in its folder finds everything.
-        self._write_run(session, sorted(branches, key=lambda branch: branch.id != self._recording.line.branch_id))
+        first = next(branch for branch in branches if branch.id == self._recording.line.branch_id)
+        self._write_run(session, first)
 
-    def _write_run(self, session: Session, branches: Sequence[Branch]) -> None:
-        _write(self.path, RUN_FILE, run_object(session, branches, folder=self.path, cwd=self._cwd))
+    def _write_run(self, session: Session, first: Branch) -> None:
+        _write(self.path, RUN_FILE, run_object(session, first, folder=self.path, cwd=self._cwd))
 
     def _take_lock(self) -> None:
         """Say that somebody writes here, and who."""
@@ -114,6 +117,16 @@ class RunFolder:
         except Exception as error:  # noqa: BLE001  whatever it is, the run goes on as if there were no folder
             why = error.strerror or str(error) if isinstance(error, OSError) else str(error)
             self._recording.keeper.say("folder", f"The folder {self.path} is not whole: {why} The run goes on.")
+
+
+def _branch_object(ctx: Context, branch: Branch) -> dict[str, Any]:
+    """A branch with its whole history, as lionagi writes one."""
+    from lionstudio.domain.lionagi_sessions import branch_dict
+    from lionstudio.services.branches import walk_history
+
+    told = branch_dict(branch, list(walk_history(ctx, branch)))
+    told["messages"]["progression"].setdefault("id", branch.progression_id)
+    return told
 
 
 def _write(folder: str, name: str, told: Mapping[str, Any]) -> None:

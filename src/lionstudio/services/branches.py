@@ -1,13 +1,14 @@
 """Branches: begin a line of messages, fork it, read what there is."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from lionstudio.domain.change import Topic
-from lionstudio.domain.conversation import Branch, Line, OpenCall
+from lionstudio.domain.conversation import Branch, Line, Message, OpenCall
 from lionstudio.domain.errors import AlreadyExists, BranchNotFound
 from lionstudio.services.context import Context
-from lionstudio.services.forking import NO_FORK, fork_point
+from lionstudio.services.forking import NO_FORK, fork_point, history_length
+from lionstudio.services.messages import PAGE_LIMIT, list_messages
 from lionstudio.services.sessions import get, lock_sessions
 from lionstudio.store import branches, forks, progressions
 from lionstudio.store.transaction import Tx
@@ -69,6 +70,18 @@ def list_branches(ctx: Context, session_id: str) -> list[Branch]:
     with ctx.db.read() as tx:
         get(tx, session_id)
         return branches.list_in_session(tx, session_id)
+
+
+def walk_history(ctx: Context, branch: Branch, *, upto: int | None = None) -> Iterator[Message]:
+    """The messages of a branch with those it inherited, the first `upto` of them or all."""
+    after, end = 0, history_length(branch) if upto is None else upto
+    while after < end:
+        limit = min(PAGE_LIMIT, end - after)
+        page = list_messages(ctx, branch.session_id, branch.id, after=after, limit=limit)
+        if not page:
+            return
+        after += len(page)
+        yield from page
 
 
 def list_forks(ctx: Context, branch_id: str) -> list[Branch]:

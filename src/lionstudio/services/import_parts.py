@@ -139,7 +139,8 @@ def store_part(tx: Tx, part: Part) -> None:
         branches.set_system_message(tx, part.branch.id, prompt)  # R27
     progressions.enter_many(tx, part.branch.progression_id, [id_of(draft) for draft in part.fresh])
     if part.fresh:
-        shown = sign_of(part.fresh[-1])
+        telling = (draft for draft in reversed(part.fresh) if draft.kind is not MessageKind.OTHER)
+        shown = sign_of(next(telling, part.fresh[-1]))
         branches.touch(tx, part.branch.id, kind=shown.kind, tool=shown.tool, at=time_of(part.fresh[-1]))
 
 

@@ -15,7 +15,7 @@ from lionstudio.domain.health import Evidence, Health, HealthVerdict, classify_h
 from lionstudio.domain.labels import status_label
 from lionstudio.domain.phrases import count_of
 from lionstudio.domain.process import ProcessRecord, ProcessState
-from lionstudio.domain.run_files import ARTIFACTS_FOLDER, BRANCHES_FOLDER, RUN_FILE
+from lionstudio.domain.run_telling import ARTIFACTS_FOLDER, BRANCHES_FOLDER, RUN_FILE
 from lionstudio.domain.session import Session, SessionStatus
 from lionstudio.services import health, sessions
 from lionstudio.services.admin import record_event
