@@ -15,6 +15,9 @@ from lionstudio.services.context import Context
 from lionstudio.services.sessions import get_session, list_history
 from tests.cli.crews import DEADLINE, agent, runs, type_li, write
 from tests.engines.recorded import said
+from tests.fakes.agent_programs import replaying
+from tests.fakes.fake_openai import FakeOpenAI
+from tests.fakes.talking_agent import talking_claude
 from tests.waiting import wait_until
 
 # Says that it works, and then waits until it is stopped: by a signal that it may ignore.
@@ -132,6 +135,43 @@ def test_a_signal_stops_every_agent_and_the_run_says_which(
         branch = next(branch for branch in list_branches(ctx, run.id) if branch.name == name)
         assert said(ctx, run.id, branch.id) == [("user", "x"), ("assistant", "working")]
     assert f'"status":"{status}"' in out.replace(" ", "")
+
+
+def test_agents_of_every_engine_work_in_one_run(
+    ctx: Context, tmp_path: Path, model_server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / "claude").mkdir()
+    monkeypatch.setenv("LIONSTUDIO_CLAUDE", str(talking_claude(tmp_path / "claude")))
+    monkeypatch.setenv("LIONSTUDIO_CODEX", str(replaying(tmp_path, "codex/simple", name="codex")))
+    monkeypatch.setenv("OPENAI_BASE_URL", f"{model_server.url}/v1")
+    for text in ("One.", "Two."):
+        model_server.script.add({"text": text})
+    file = write(
+        tmp_path / "flow.yaml",
+        """\
+        steps:
+          claude: {model: claude/claude-sonnet-4-5, prompt: Say hi.}
+          codex: {model: codex/gpt-5, prompt: Say hi.}
+          lion: {model: lionagi/openai/gpt-fake, prompt: Say hi., system: Be brief.}
+          lioness: {model: lionagi/openai/gpt-fake, prompt: Say hi.}
+          all: {model: exec/cat, prompt: "{steps.claude}|{steps.codex}|{steps.lion}|{steps.lioness}"}
+        """,
+    )
+    answer = type_li("flow", str(file), "--json")
+    [told] = answer.objects
+    assert (answer.code, answer.err, {step["status"] for step in told["steps"]}) == (0, "", {"completed"})
+    answers = [step["answer"] for step in told["steps"]]
+    assert answers[0] == "You asked 1 times, last: Say hi."
+    assert set(answers[2:4]) == {"One.", "Two."}
+    assert answers[4] == "|".join(answers[:4])
+    assert set(told["usage"]) >= {"claude-fake", "gpt-fake"}
+    providers = {
+        branch.name: (branch.node_metadata or {})["provider"] for branch in list_branches(ctx, told["session_id"])
+    }
+    assert providers == {"claude": "claude", "codex": "codex", "lion": "lionagi", "lioness": "lionagi", "all": "exec"}
+    lion = next(branch for branch in list_branches(ctx, told["session_id"]) if branch.name == "lion")
+    assert [kind for kind, _ in said(ctx, told["session_id"], lion.id)] == ["system", "user", "assistant"]
+    assert lion.system_msg_id is not None
 
 
 def test_the_time_of_a_run_ends_every_agent_also_one_that_does_not_listen(ctx: Context, tmp_path: Path):
