@@ -44,7 +44,8 @@ class Form:
         try:
             root = compose(self._text)
         except NotYaml as error:
-            self._problems[error.line or 1, error.column or 1, error.message] = None
+            sentence = error.message.replace(f" (line {error.line})", "")  # which stands before it already
+            self._problems[error.line or 1, error.column or 1, sentence] = None
             return None
         if root is None:
             self._problems[1, 1, "The file is empty."] = None
