@@ -353,7 +353,7 @@ def test_a_play_of_a_show_has_its_name_and_its_kind(ctx: Context) -> None:
 def test_the_answer_is_saved_where_it_is_asked_to_be(ctx: Context, tmp_path: Path) -> None:
     folder = tmp_path / "out" / "here"
     type_li("agent", "exec/cat", "Keep me", "--save", str(folder))
-    assert (folder / "answer.md").read_text() == "Keep me"
+    assert (folder / "answer.md").read_text() == "Keep me\n"
     assert runs(ctx)[0].artifacts_path == str(folder)
 
 

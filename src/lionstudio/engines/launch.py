@@ -101,7 +101,7 @@ class Launched:
             return
         try:
             with open(os.path.join(self.launch.save, name), "w", encoding="utf-8", errors="replace") as file:
-                file.write(text)
+                file.write(text if text.endswith("\n") else f"{text}\n")
         except OSError as error:
             self.say("save", f"{name} could not be written to {self.launch.save} ({error.strerror}).")
 
