@@ -271,6 +271,19 @@ def test_playbooks_of_lionagi_are_read_and_what_is_not_used_is_known():
     assert found["feature.playbook.yaml"].unused == ("max-ops", "show-graph")
 
 
+@pytest.mark.parametrize(
+    ("path", "text", "name"),
+    [
+        ("a/audit.playbook.yaml", "prompt: p", "audit"),
+        ("a/.hidden.yaml", "prompt: p", "hidden"),
+        ("a/...", "prompt: p", "flow"),
+        ("a/b.yaml", "prompt: p\nname: |\n  My\n  flow\n", "My flow"),
+    ],
+)
+def test_a_playbook_is_called_as_it_says_or_as_its_file_is(path: str, text: str, name: str):
+    assert parse_playbook(text, path).name == name
+
+
 def test_a_playbook_is_found_by_its_name(tmp_path: Path):
     (tmp_path / "playbooks").symlink_to(FIXTURES)
     assert find_playbook(str(tmp_path), "audit").name == "audit"

@@ -1,5 +1,7 @@
 """`li fanout`: the same task for several agents, and one answer of theirs."""
 
+import os
+
 from lionstudio.cli.command import Call, WrongUsage
 from lionstudio.cli.crew import launch_of, run_crew
 from lionstudio.cli.prompt import read_prompt
@@ -25,7 +27,8 @@ def fanout(call: Call) -> int:
     count = _count(args.number, len(workers))
     synthesis = None if args.no_synthesis else Worker(model=args.synthesis) if args.synthesis else workers[0]
     steps = fanout_steps(workers, count, synthesis)
-    launch = launch_of(call, kind=InvocationKind.FANOUT.value, name=first_words(" ".join(prompt.split())))
+    name = first_words(" ".join(prompt.split()))
+    launch = launch_of(call, kind=InvocationKind.FANOUT.value, name=name, metadata={"cwd": os.getcwd()})
     return run_crew(call, launch, steps, {INPUT: prompt}, judge=judge_fanout, parallel=count)
 
 

@@ -1,6 +1,8 @@
 """`li play`: what a playbook asks agents to do, done; `li flow` does the same with any file."""
 
 import os
+from collections.abc import Mapping
+from typing import Any
 
 from lionstudio.cli.command import Call, WrongUsage
 from lionstudio.cli.crew import launch_of, run_crew
@@ -29,16 +31,23 @@ def run_playbook(call: Call, playbook: Playbook, *, kind: str, again: str) -> in
         name=playbook.name,
         playbook=playbook.name,
         team=call.args.team_mode or playbook.team,
-        metadata={
-            "playbook_path": os.path.abspath(playbook.path),
-            "arguments": {name: value for name, value in values.items() if name != INPUT},
-            "steps": {step.name: list(step.needs) for step in playbook.steps},
-        },
+        metadata=_facts(playbook, values),
     )
     steps = playbook.steps
     if not playbook.uses_input and INPUT in values:  # nothing says where it goes
         steps = tuple(step if step.needs else step._replace(prompt=f"{step.prompt}\n\n{{{INPUT}}}") for step in steps)
     return run_crew(call, launch, steps, values, judge=judge, parallel=playbook.parallel, model=call.args.model)
+
+
+def _facts(playbook: Playbook, values: Mapping[str, str]) -> dict[str, Any]:
+    """What else is kept of the run: where its playbook was, and how it was filled in."""
+    told = {
+        "cwd": os.getcwd(),
+        "playbook_path": os.path.abspath(playbook.path),
+        "arguments": {name: value for name, value in values.items() if name != INPUT},
+        "steps": {step.name: list(step.needs) for step in playbook.steps} if len(playbook.steps) > 1 else None,
+    }
+    return {name: fact for name, fact in told.items() if fact}
 
 
 def _bind(call: Call, playbook: Playbook, again: str) -> dict[str, str]:

@@ -107,7 +107,7 @@ class _Reading:
         parallel = told.get("parallel")
         most = parallel and form.number(parallel.value, "parallel", whole=True, most=MOST_PARALLEL)
         return Playbook(
-            name=self._text(told, "name") or os.path.basename(form.path).partition(".")[0],
+            name=" ".join((self._text(told, "name") or "").split()) or _stem(form.path),
             path=form.path,
             steps=tuple(step._replace(needs=tuple(self._needs[step.name])) for step in steps),
             description=self._text(told, "description"),
@@ -250,6 +250,11 @@ def _inherited(own: Worker, top: Worker) -> Worker:
         return own._replace(timeout=own.timeout or top.timeout)
     filled = own._replace(**{key: value for key, value in top._asdict().items() if getattr(own, key) is None})
     return filled._replace(agent=None) if own.model is not None else filled
+
+
+def _stem(path: str) -> str:
+    """The name of a file without its endings; one that begins with a dot has it behind that."""
+    return os.path.basename(path).lstrip(".").partition(".")[0] or "flow"
 
 
 def _line(node: Node) -> int:
