@@ -59,6 +59,7 @@ def test_a_database_that_is_locked_from_the_start(sqlite_ctx: Context, sqlite_pa
         run.user("message 1")
         branch = run.branch("side")
         branch.user("message 2")
+        run.agent("another")
         assert len(spool_files(home)) == 1
         let_go(locker)
     assert said(sqlite_path, run) == ["message 1", "message 2"]
@@ -66,6 +67,7 @@ def test_a_database_that_is_locked_from_the_start(sqlite_ctx: Context, sqlite_pa
         assert [(found.name, found.forked_at_ord) for found in reader.branches(run.session_id)] == [
             ("main", None),
             ("side", 1),
+            ("another", None),
         ]
 
 
