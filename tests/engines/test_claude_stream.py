@@ -264,6 +264,12 @@ def test_a_stream_that_breaks_off_says_nothing_of_its_end() -> None:
     assert reader.verdict(137) == (137, None, None, None, "Now a failing read and a helper.")
 
 
+def test_a_stream_without_a_result_is_no_success_though_it_exits_with_0() -> None:
+    reader = ClaudeReader()
+    hear(reader, lines_of("claude/interrupted")[:3])
+    assert reader.verdict(0) == (0, True, None, "Claude Code stopped before it had a result.", "Waiting.")
+
+
 def test_lines_that_come_twice_are_told_once() -> None:
     lines = lines_of("claude/background_subagent")
     once, twice = hear(ClaudeReader(), lines), hear(ClaudeReader(), [line for line in lines for _ in range(2)])
