@@ -243,7 +243,7 @@ def test_a_deadline_ends_it_with_124(ctx: Context) -> None:
     [run] = runs(ctx)
     assert (answer.code, answer.out) == (124, "half\n")
     assert (run.status, run.exit_code) == (SessionStatus.TIMED_OUT, 124)
-    assert answer.err.startswith("It was stopped (124).")
+    assert answer.err.startswith("Its time was over.")
 
 
 @pytest.mark.parametrize(

@@ -183,7 +183,7 @@ def test_the_time_of_a_run_ends_every_agent_also_one_that_does_not_listen(ctx: C
     answer = type_li("flow", str(file), "--timeout", "3")
     [run] = runs(ctx)
     assert (answer.code, run.status, run.end_reason) == (124, "timed_out", "run.timed_out.deadline")
-    assert answer.err.startswith("It was stopped")
+    assert answer.err.startswith("Its time was over. li runs show ")
     for script in ("stubborn.sh", "wait.sh"):
         assert not any(is_there(pid) for pid in pids_of(tmp_path / script))
 

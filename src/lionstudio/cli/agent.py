@@ -5,13 +5,12 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lionstudio.cli.command import Call, WrongUsage
-from lionstudio.cli.crew import launch_of, usage_values
+from lionstudio.cli.crew import launch_of, usage_values, why_ended
 from lionstudio.cli.output import many_lines
 from lionstudio.cli.prompt import read_prompt
 from lionstudio.domain.errors import Error, NotFound
 from lionstudio.domain.session import InvocationKind
 from lionstudio.engines.engine import Engine, Event, Process, Said, Task
-from lionstudio.engines.flow import full_stop
 from lionstudio.engines.known import ENGINES, engine_for, names_engine, require
 from lionstudio.engines.launch import Launched, launched
 from lionstudio.engines.working import Worked, work
@@ -204,8 +203,7 @@ def _print(call: Call, begun: Launched, asked: Asked, worked: Worked) -> None:
     if worked.answer is not None:
         call.out.say_data(many_lines(worked.answer))
     if worked.exit_code:
-        said = full_stop(worked.sentence or f"It was stopped ({worked.exit_code})")
-        call.out.say(f"{said} li runs show {session_id} shows more.")
+        call.out.say(f"{why_ended(worked.exit_code, worked.sentence)} li runs show {session_id} shows more.")
 
 
 def _as_json(call: Call, begun: Launched, asked: Asked, worked: Worked) -> dict[str, Any]:

@@ -16,6 +16,12 @@ from lionstudio.engines.playbook import MOST_PARALLEL
 from lionstudio.engines.steps import Step
 from lionstudio.recorders.stopping import Stopping
 
+STOPPED = {
+    124: "Its time was over.",
+    129: "Its terminal was closed.",
+    130: "It was interrupted.",
+    143: "It was told to stop.",
+}
 Judge = Callable[[Results, Stopping], Done]
 
 
@@ -82,6 +88,11 @@ def _parallel(typed: int | None, written: int | None) -> int:
     return typed or written or PARALLEL
 
 
+def why_ended(exit_code: int, sentence: str | None) -> str:
+    """Why a run did not complete, as a sentence: what its agents say, or what stopped them."""
+    return full_stop(sentence or STOPPED.get(exit_code) or f"It ended with exit code {exit_code}")
+
+
 def usage_values(call: Call, session_id: str) -> dict[str, Any] | None:
     """What a run consumed, by model, for programs; None where that cannot be read now."""
     from lionstudio.services.sessions import get_usage
@@ -111,8 +122,7 @@ def _print(call: Call, begun: Launched, results: Results, done: Done) -> None:
     if done.answer is not None:
         call.out.say_data(many_lines(done.answer))
     if done.exit_code or done.sentence:
-        said = done.sentence or f"It was stopped ({done.exit_code})."
-        call.out.say(f"{full_stop(said)} li runs show {session_id} shows more.")
+        call.out.say(f"{why_ended(done.exit_code, done.sentence)} li runs show {session_id} shows more.")
 
 
 def _as_json(result: Result) -> dict[str, Any]:
