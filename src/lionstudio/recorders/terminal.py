@@ -45,11 +45,12 @@ class Terminal:
         for descriptor in (slave, control, status):
             os.close(descriptor)
         self._heard = b""
+        self._news: list[tuple[str, int]] = []
 
     def begin(self) -> int:
         """Begin the command; its pid. Raises OSError."""
         os.write(self._control, GO)
-        what, number = self.read_news()[0]  # it answers at once
+        (what, number), *self._news = self.read_news()  # it answers at once, and may have ended as soon
         if what != STARTED:
             code = number if what == REFUSED else errno.EIO
             raise OSError(code, os.strerror(code))
@@ -59,15 +60,16 @@ class Terminal:
 
     def read_news(self) -> list[tuple[str, int]]:
         """What became of the command since the last look."""
+        before, self._news = self._news, []
         try:
             heard = os.read(self._status, 4096)
         except BlockingIOError:
-            return []
+            return before
         if not heard:  # its parent was killed: how it ended will never be known
-            return [(ENDED, -signal.SIGKILL)]
+            return [*before, (ENDED, -signal.SIGKILL)]
         *lines, self._heard = (self._heard + heard).split(b"\n")
         news = [line.decode().split() for line in lines]
-        return [(what, int(number)) for what, number in news]
+        return [*before, *((what, int(number)) for what, number in news)]
 
     @property
     def status(self) -> int:
@@ -144,6 +146,7 @@ class TerminalGuard(Guard):
         self._code: int | None = None
         self._changed: list[int] = []
         super().__init__(pid)
+        self.wake()  # it may have ended by now
 
     @property
     def descriptors(self) -> Sequence[int]:
@@ -163,12 +166,11 @@ class TerminalGuard(Guard):
                 self._terminal.pass_size_on()
             else:
                 self._terminal.take()
-        if self._code is None:
-            for what, number in self._terminal.read_news():
-                if what == ENDED:
-                    self._code, self._terminal.is_over = number, True
-                elif what == STOPPED and not self.is_told:
-                    self._stop_with_it()
+        for what, number in () if self.has_ended() else self._terminal.read_news():
+            if what == ENDED and not self.has_ended():
+                self._code, self._terminal.is_over = number, True
+            elif what == STOPPED and not self.is_told:
+                self._stop_with_it()
 
     def _stop_with_it(self) -> None:
         """Whoever started us sees us stop as the command did, and we go on with it."""

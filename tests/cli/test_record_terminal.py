@@ -1,0 +1,265 @@
+"""`li record` on a terminal: colours, prompts, Ctrl-C, Ctrl-Z and the window are the command's, as before."""
+
+import os
+import shlex
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lionstudio import machine
+from lionstudio.domain.process import ProcessRole
+from lionstudio.services.context import open_context
+from lionstudio.services.sessions import list_processes
+from lionstudio.settings import load_settings
+from tests.cli.conftest import run_li
+from tests.cli.recording import LI, Recorder
+from tests.cli.terminals import CTRL_BACKSLASH, CTRL_C, CTRL_D, CTRL_Z, Person
+
+PROMPT = "ready> "
+RECORD = f"{shlex.join(LI)} record -- "
+
+
+@pytest.fixture
+def here(sqlite_path: Path, home: Path) -> Recorder:
+    return Recorder(str(sqlite_path))
+
+
+@pytest.fixture
+def shell(here: Recorder) -> Iterator[Person]:
+    """A shell with job control, ready for the first command."""
+    env = {**os.environ, "LIONAGI_DB": here.location, "PS1": PROMPT, "TERM": "dumb"}
+    with Person("bash", "--norc", "--noprofile", "--noediting", "-i", env=env) as person:
+        person.read(PROMPT)
+        yield person
+
+
+def li(person: Person, command: str) -> None:
+    """Type a command to record, and let it begin."""
+    person.type(f"{RECORD}{command}\r")
+    person.read(f"{command}\n")
+
+
+def code_of(person: Person) -> int:
+    """The exit code that the shell saw last."""
+    person.read(PROMPT)
+    person.type("echo code $? end\r")
+    person.read("end\n")
+    code = int(person.read(" end").removeprefix("code "))
+    person.read(PROMPT)
+    return code
+
+
+def ending(here: Recorder) -> tuple[str | None, int | None]:
+    return here.ending[0], here.ending[1]
+
+
+def recorder_pid(here: Recorder) -> int:
+    """Which process is `li`."""
+    here.wait_for(lambda messages: len(messages) >= 2)
+    ctx = open_context(load_settings(db=here.location))
+    (pid,) = [process.pid for process in list_processes(ctx, here.session.id) if process.role is ProcessRole.RECORDER]
+    ctx.db.close()
+    return pid
+
+
+def until_gone(pid: int) -> None:
+    give_up = time.monotonic() + 60
+    while (seen := machine.look_at(pid)) is not None and seen.state not in ("Z", "X"):
+        assert time.monotonic() < give_up
+        time.sleep(0.02)
+
+
+def test_a_command_has_a_terminal_as_large_as_ours_and_reads_from_it(here: Recorder, shell: Person) -> None:
+    li(shell, "sh -c 'test -t 0 && test -t 1 && test -t 2 && stty size && read word && echo got $word; exit 7'")
+    shell.read("24 80\n")
+    shell.type("this\r")
+    assert shell.read("got this\n") == "this\n"  # as its terminal echoes it
+    assert code_of(shell) == 7
+    assert shell.echoes
+    assert ending(here) == ("failed", 7)
+    assert here.said("terminal") == b"24 80\nthis\ngot this\n"
+
+
+def test_ctrl_c_interrupts_the_command_alone(here: Recorder, shell: Person) -> None:
+    li(shell, "sh -c 'echo up; sleep 100'")
+    shell.read("up\n")
+    shell.type(CTRL_C)
+    assert code_of(shell) == 130
+    assert ending(here) == ("aborted", 130)
+
+
+def test_a_command_that_lives_on_after_ctrl_c_does(here: Recorder, shell: Person) -> None:
+    li(shell, "sh -c 'trap \"echo caught\" INT; echo up; read word; echo got $word; read word; echo got $word'")
+    shell.read("up\n")
+    shell.type(CTRL_C)
+    shell.read("caught\n")
+    shell.type("it\r")
+    shell.read("got it\n")
+    assert code_of(shell) == 0
+    assert ending(here) == ("completed", 0)
+
+
+def test_ctrl_d_and_ctrl_backslash_are_the_commands_too(here: Recorder, shell: Person) -> None:
+    li(shell, "sh -c 'echo up; cat'")
+    shell.read("up\n")
+    shell.type(f"line\r{CTRL_D}")
+    assert code_of(shell) == 0
+    li(shell, "sh -c 'ulimit -c 0; echo up; sleep 100'")
+    shell.read("up\n")
+    shell.type(CTRL_BACKSLASH)
+    assert code_of(shell) == 128 + signal.SIGQUIT
+
+
+def test_ctrl_z_stops_it_and_fg_goes_on(here: Recorder, shell: Person) -> None:
+    li(shell, "sh -c 'echo up; read word; echo got $word'")
+    shell.read("up\n")
+    shell.type(CTRL_Z)
+    shell.read("Stopped")
+    shell.read(PROMPT)
+    assert shell.echoes  # the terminal is the shell's again
+    shell.type("fg\r")
+    shell.read("got $word'")
+    shell.type("on\r")
+    shell.read("got on\n")
+    assert code_of(shell) == 0
+    assert ending(here) == ("completed", 0)
+
+
+def test_a_program_that_stops_itself_stops_us_as_well(here: Recorder, shell: Person) -> None:
+    li(shell, "sh -c 'echo up; kill -STOP $$; echo on'")
+    shell.read("up\n")
+    shell.read("Stopped")
+    shell.read(PROMPT)
+    shell.type("fg\r")
+    shell.read("\non\n")
+    assert code_of(shell) == 0
+
+
+def test_a_shell_in_it_has_its_own_jobs(here: Recorder, shell: Person) -> None:
+    li(shell, "env PS1='inner> ' bash --norc --noprofile --noediting -i")
+    shell.read("inner> ")
+    shell.type("sh -c 'echo up; exec sleep 100'\r")
+    shell.read("\nup\n")
+    shell.type(CTRL_Z)
+    shell.read("Stopped")
+    shell.read("inner> ")
+    shell.type("fg\r")
+    shell.read("exec sleep 100'\n")
+    shell.type(CTRL_C)
+    shell.read("inner> ")
+    shell.type("exit 5\r")
+    assert code_of(shell) == 5
+
+
+def test_in_the_background_it_leaves_the_terminal_alone(here: Recorder, shell: Person) -> None:
+    shell.type(f"{RECORD}sh -c 'read -t 0 word; echo done; exit 3' & wait $!\r")
+    shell.read("\ndone\n")
+    assert code_of(shell) == 3
+    assert shell.echoes
+
+
+def test_a_new_size_of_the_window_is_passed_on(here: Recorder, shell: Person) -> None:
+    script = "import os, signal; signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGWINCH}); print('up', flush=True); "
+    script += "signal.sigwait({signal.SIGWINCH}); print(*os.get_terminal_size(0), flush=True)"
+    li(shell, f"{sys.executable} -c {shlex.quote(script)}")
+    shell.read("up\n")
+    shell.resize(50, 132)
+    shell.read("132 50\n")
+    assert code_of(shell) == 0
+
+
+def test_streams_that_are_no_terminal_are_passed_on_as_they_are(here: Recorder, shell: Person, tmp_path: Path) -> None:
+    shell.type(f"{RECORD}sh -c 'test -t 1 && test ! -t 2 && echo out && echo err >&2' 2> {tmp_path}/err\r")
+    shell.read("\nout\n")
+    assert code_of(shell) == 0
+    assert (tmp_path / "err").read_text() == "err\n"
+    assert (here.said("terminal"), here.said("stderr")) == (b"out\n", b"err\n")
+
+
+def test_before_a_pipe_it_shares_the_terminal_with_the_others(here: Recorder, shell: Person) -> None:
+    shell.type(f"{RECORD}sh -c 'test -t 0 && echo up >&2 && read word && echo got $word' | tr a-z A-Z\r")
+    shell.read("\nup\n")
+    assert shell.echoes
+    shell.type("it\r")
+    shell.read("GOT IT\n")
+    assert code_of(shell) == 0
+    assert here.said("stdout") == b"got it\n"
+
+
+COUNTS = """
+import signal, time
+heard = []
+signal.signal(signal.SIGINT, lambda *_: heard.append(1))
+print("up", flush=True)
+while not heard:
+    time.sleep(0.01)
+time.sleep(0.5)
+print("times", len(heard), flush=True)
+"""
+
+
+def test_before_a_pipe_ctrl_c_reaches_everyone_once(here: Recorder, shell: Person, tmp_path: Path) -> None:
+    (tmp_path / "counts.py").write_text(COUNTS)
+    shell.type(f"{RECORD}{sys.executable} {tmp_path}/counts.py | (trap '' INT; cat)\r")
+    shell.read("\nup\n")
+    shell.type(CTRL_C)
+    shell.read("times 1\n")
+    shell.read(PROMPT)
+    assert ending(here) == ("aborted", 130)  # although its exit code was 0
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "status"), [(15, 143, "cancelled"), (1, 129, "aborted"), (2, 130, "aborted")]
+)
+def test_a_signal_from_elsewhere_is_passed_on(
+    here: Recorder, shell: Person, number: int, code: int, status: str
+) -> None:
+    li(shell, "sh -c 'echo $$ up; sleep 100'")
+    pid = int(shell.read(" up\n"))
+    os.kill(recorder_pid(here), number)
+    assert code_of(shell) == code
+    until_gone(pid)
+    assert ending(here) == (status, code)
+    assert shell.echoes
+
+
+def test_closing_the_window_ends_it(here: Recorder, shell: Person) -> None:
+    li(shell, "sh -c 'echo $$ up; sleep 100'")
+    pid = int(shell.read(" up\n"))
+    shell.close_window()
+    until_gone(pid)
+    give_up = time.monotonic() + 60
+    while here.session.status == "running":
+        assert time.monotonic() < give_up
+        time.sleep(0.05)
+    assert ending(here) == ("aborted", 129)
+
+
+def test_kill_9_of_li_leaves_the_terminal_in_order(here: Recorder, shell: Person) -> None:
+    li(shell, "sh -c 'echo $$ up; sleep 100'")
+    pid = int(shell.read(" up\n"))
+    os.kill(recorder_pid(here), signal.SIGKILL)
+    shell.read("Killed")
+    until_gone(pid)  # its terminal is gone
+    give_up = time.monotonic() + 60
+    while not shell.echoes:
+        assert time.monotonic() < give_up
+        time.sleep(0.02)
+    assert "process gone" in run_li("runs", "ls", "--db", here.location).out
+
+
+def test_what_cannot_be_begun_leaves_the_terminal_in_order(here: Recorder, shell: Person) -> None:
+    li(shell, "no-such-program")
+    assert shell.read("\n") == "li: no-such-program: No such file or directory."
+    assert code_of(shell) == 127
+    assert shell.echoes
+
+
+def test_a_deadline_ends_it_there_too(here: Recorder, shell: Person) -> None:
+    shell.type(f"{RECORD.removesuffix('-- ')}--timeout 0.5 -- sleep 100\r")
+    assert code_of(shell) == 124
+    assert ending(here) == ("timed_out", 124)
