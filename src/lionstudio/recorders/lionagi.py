@@ -15,9 +15,10 @@ from lionstudio.domain.lionagi_sessions import branch_draft
 from lionstudio.domain.lionagi_sessions import restore_branch as branch_from
 from lionstudio.domain.lionagi_sessions import restore_session as session_from
 from lionstudio.recorders.keeper import Keeper
-from lionstudio.recorders.lionagi_attachment import Attachment, require_unrecorded, session_facts
+from lionstudio.recorders.lionagi_attachment import Attachment, require_unrecorded
+from lionstudio.recorders.lionagi_facts import facts_of, session_facts
 from lionstudio.recorders.lionagi_objects import branches_of, look_at, message_source
-from lionstudio.recorders.lionagi_writer import Writer, facts_of
+from lionstudio.recorders.lionagi_writer import Writer
 from lionstudio.recorders.reading import open_to_read
 from lionstudio.recorders.recorder import announce
 from lionstudio.recorders.recording import Recording
@@ -62,7 +63,7 @@ def attach(target: Any, *, name: str | None = None, db: Database = None, **optio
     )
     recording.begin()
     recording.write_in_a_thread()
-    attachment = Attachment(target, session, recording, writer, place)
+    attachment = Attachment(target, session, recording, writer, first=(told.id, place))
     attachment.listen()
     return attachment
 

@@ -17,9 +17,8 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 from lionstudio.domain.errors import InvalidRequest
-from lionstudio.domain.lionagi_envelope import LIONAGI
-from lionstudio.domain.lionagi_sessions import session_draft
-from lionstudio.recorders.endings import ending_of_exception
+from lionstudio.recorders.endings import Ending, ending_of_exception
+from lionstudio.recorders.lionagi_facts import Place, session_facts
 from lionstudio.recorders.lionagi_hooks import Ear, Undo, listen_to_branch, listen_to_session
 from lionstudio.recorders.lionagi_objects import (
     Seen,
@@ -28,12 +27,10 @@ from lionstudio.recorders.lionagi_objects import (
     message_source,
     order_of,
     request_of,
-    session_source,
 )
-from lionstudio.recorders.lionagi_writer import Followed, Place, Writer
+from lionstudio.recorders.lionagi_writer import Followed, Writer
 from lionstudio.recorders.recorder import Run
 from lionstudio.recorders.recording import Recording
-from lionstudio.services.lionagi import BRANCH_ORDER
 
 JOBS_LIMIT = 10_000  # messages that may wait to be written; lionagi has those beyond it, and is asked for them again
 
@@ -52,18 +49,20 @@ class Attachment:
     Where nobody ends it, the end of the process does.
     """
 
-    def __init__(self, target: Any, session: Any, recording: Recording, writer: Writer, first: Place) -> None:
+    def __init__(
+        self, target: Any, session: Any, recording: Recording, writer: Writer, *, first: tuple[str, Place]
+    ) -> None:
         self._run = Run(recording, name=recording.told.name, model=None)
         self._target = target
         self._session = session  # None for a branch alone
         self._recording = recording
         self._writer = writer
-        self._first: Place | None = first  # of the branch that the run began with
+        self._first_name, self._first = first  # the branch that the run began with
         self._branches: dict[str, Listened] = {}  # by the id that lionagi gives them
         self._adding = threading.RLock()
         self._undo: list[Undo] = []
         self._count = 0  # branches of the session when it was last looked at
-        self._failure: BaseException | None = None  # of the operation that ended last
+        self._failure: Ending | None = None  # of the operation that ended last, if it failed
         self._behind = False  # more waited than may wait: lionagi must be asked for the rest
 
     def __repr__(self) -> str:
@@ -135,11 +134,17 @@ class Attachment:
                 tool=Ear(lambda tool, arguments: self._see_tool(followed, tool, arguments), self._trouble),
             )
             self._branches[name] = Listened(followed, live, undo)
+            try:
+                seen = self._look(branch)
+            except Exception:  # the end looks at it again
+                self._branches.pop(name).undo()
+                raise
             _recorded.add(name)
-            seen, first = self._look(branch), self._first
             followed.copies, followed.length = seen.copies, len(seen.messages)
-            self._first = None
-        self._do(lambda: self._writer.add(followed, seen, first=first))
+        self._do(partial(self._add, name, followed, seen))
+
+    def _add(self, name: str, followed: Followed, seen: Seen) -> None:
+        self._writer.add(followed, seen, first=self._first if name == self._first_name else None)
 
     def _hear(self, followed: Followed, branch: Any, message: Any) -> None:
         if self._session is not None and len(self._session.branches.collections) != self._count:
@@ -173,7 +178,7 @@ class Attachment:
         self._do(lambda: self._writer.open_call(followed, tool, told, at))
 
     def _note_end(self, failure: BaseException | None) -> None:
-        self._failure = failure
+        self._failure = None if failure is None else ending_of_exception(failure)
 
     def _do(self, job: Callable[[], None]) -> None:
         self._recording.do(lambda: self._guarded(job), wait=not _on_an_event_loop())
@@ -210,17 +215,16 @@ class Attachment:
         # Who types at a prompt makes mistakes that end nothing.
         uncaught = None if hasattr(sys, "ps1") else getattr(sys, "last_value", None)
         with suppress(Exception):
-            self._recording.end(ending_of_exception(uncaught or self._failure))
+            self._recording.end((None if uncaught else self._failure) or ending_of_exception(uncaught))
 
     def _last_words(self) -> None:
         """Write everything that is known only at the end. By now nobody listens any more, unless we die of a signal."""
-        for branch in [] if self._session is None else branches_of(self._session):
+        for branch in [self._target] if self._session is None else branches_of(self._session):
             self._guarded(partial(self._add_unheard, branch))
         self._catch_up()
         for listened in list(self._branches.values()):
             self._guarded(partial(self._describe, listened))
-        facts = session_facts(self._target, self._writer.branch_ids, self._recording.told.node_metadata)
-        self._guarded(partial(self._writer.describe_session, facts))
+        self._guarded(self._describe_session)
 
     def _catch_up(self) -> None:
         """Write what nobody told us of: lionagi changes messages that it has added before."""
@@ -228,11 +232,12 @@ class Attachment:
             self._guarded(partial(self._reread, listened))
 
     def _add_unheard(self, branch: Any) -> None:
-        if str(branch.id) not in self._branches:
+        name = str(branch.id)
+        if name not in self._branches:
             followed, seen = Followed(), self._look(branch)
             followed.copies = seen.copies
-            self._branches[str(branch.id)] = Listened(followed, weakref.ref(branch), lambda: None)
-            self._writer.add(followed, seen)
+            self._branches[name] = Listened(followed, weakref.ref(branch), lambda: None)
+            self._add(name, followed, seen)
 
     def _reread(self, listened: Listened) -> None:
         branch = listened.branch()
@@ -241,6 +246,10 @@ class Attachment:
             for source in seen.messages:
                 self._writer.say(listened.followed, source)
             self._writer.keep_order(listened.followed, seen.order)
+
+    def _describe_session(self) -> None:
+        facts = session_facts(self._target, self._writer.branch_ids, self._recording.told.node_metadata)
+        self._writer.describe_session(facts)
 
     def _describe(self, listened: Listened) -> None:
         branch = listened.branch()
@@ -260,25 +269,6 @@ def require_unrecorded(*targets: Any) -> None:
                 f"The lionagi {type(target).__name__} {target.id} is recorded already.",
                 hint="Call detach() on what attach() returned before.",
             )
-
-
-def session_facts(target: Any, branch_ids: Mapping[str, str], metadata: Mapping[str, Any] | None) -> dict[str, Any]:
-    """What the metadata of a run says about the lionagi session that it is.
-
-    `branch_ids` are our ids by lionagi's; `metadata` is what the run says beside, and lionagi must not get back.
-    """
-    if not hasattr(target, "branches"):
-        return {LIONAGI: {"default_branch": str(target.id), BRANCH_ORDER: list(branch_ids.values())}}
-    source = session_source(target)
-    default = None if target.default_branch is None else str(target.default_branch.id)
-    told = session_draft({**source, "branches": {**source["branches"], "collections": []}}, default_branch_id=default)
-    facts = dict(told.node_metadata or {})
-    envelope = dict(facts.get(LIONAGI) or {})
-    own = {"id": told.id, "created_at": told.created_at, "name": told.name, "user": told.user}
-    envelope["fields"] = {**own, **envelope.get("fields", {})}
-    envelope["added"] = [name for name in metadata or {} if name not in facts]
-    order = [branch_ids[name] for name in map(str, source["branches"]["progression"]["order"]) if name in branch_ids]
-    return {**facts, LIONAGI: {**envelope, BRANCH_ORDER: order}}
 
 
 def _order_unless_longer(branch: Any, followed: Followed, message: Any) -> list[str] | None:

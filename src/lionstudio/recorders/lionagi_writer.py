@@ -10,10 +10,11 @@ from lionstudio.domain.errors import Invalid, NotFound, Unavailable
 from lionstudio.domain.lionagi_envelope import LIONAGI
 from lionstudio.domain.lionagi_live import Spans, as_json, spans_of
 from lionstudio.domain.lionagi_messages import message_draft, with_model
-from lionstudio.domain.lionagi_sessions import GOES_ON, branch_draft, shared_beginning
 from lionstudio.domain.lionagi_sessions import BranchDraft as Told
+from lionstudio.domain.lionagi_sessions import branch_draft, shared_beginning
 from lionstudio.recorders import records
 from lionstudio.recorders.keeper import Keeper
+from lionstudio.recorders.lionagi_facts import Place, facts_of
 from lionstudio.recorders.lionagi_objects import Seen
 from lionstudio.services.branches import BranchDraft, create_branch
 from lionstudio.services.context import new_id
@@ -25,16 +26,6 @@ from lionstudio.services.open_calls import close_call, open_call
 
 Source = Mapping[str, Any]
 OF_OTHERS = 0  # the version of a message that another branch has said: that one keeps it up to date
-
-
-class Place(NamedTuple):
-    """Where a branch is written: in a line of its own, which may go on with another one from somewhere."""
-
-    line: Line
-    parent_branch_id: str | None = None
-    forked_at_ord: int | None = None
-    goes_on: bool = False  # with itself, as another run has recorded it
-    parent_session_id: str | None = None  # that run
 
 
 class Running(NamedTuple):
@@ -235,24 +226,6 @@ class Writer:
 def version_of(source: Source) -> int:
     """A number by which two versions of a message differ, never that of others."""
     return hash(repr(source)) or 1
-
-
-def facts_of(told: Told, place: Place, known_of: Mapping[str, Any]) -> dict[str, Any]:
-    """The metadata of a recorded branch: what lionagi keeps there, who speaks (R23), and what no column says."""
-    metadata = dict(told.node_metadata or {})
-    envelope = dict(metadata.get(LIONAGI) or {})
-    added = {name: value for name, value in known_of.items() if value and name not in metadata}
-    own = {"id": told.id, "created_at": told.created_at, "user": told.user, "name": told.name}
-    envelope["fields"] = {**own, **envelope.get("fields", {})}
-    envelope["added"] = [*envelope.get("added", ()), *added]
-    parent = {**(envelope.get("clone_from") or {}), "id": told.parent_branch_id}
-    if told.parent_branch_id is not None and place.parent_branch_id is not None and not place.goes_on:
-        envelope["clone_from"] = parent
-    elif told.parent_branch_id is not None:  # its parent is not here: lionagi's own account of it
-        metadata["clone_from"] = {**parent, "progression": list(told.order[: told.forked_at_ord])}
-    if place.goes_on:
-        envelope[GOES_ON] = True
-    return {**metadata, **added, LIONAGI: envelope}
 
 
 def _model_of(facts: Mapping[str, Any]) -> str | None:
