@@ -25,8 +25,7 @@ See what runs, and act
   studio                 serve the studio: http://127.0.0.1:8765
   runs ls                list runs, by status, health, agent, words …
   runs show RUN          one run: state, evidence, branches, tool errors
-  runs tail -f RUN…      follow what runs say, as they say it
-  runs wait RUN…         wait until they end; the exit code tells how
+  runs tail -f RUN…      follow what they say       runs wait RUN…  until they end, and how
   runs kill RUN          end a run's process, and prove that it is gone
   state doctor           judge every run's health, with evidence
 Look after the database
