@@ -290,9 +290,8 @@ def test_the_lock_is_gone_after_a_failure_and_the_folder_says_what_happened(home
 
 
 def test_a_run_that_is_recorded_by_hand_can_have_a_folder_too(ctx: Context, other: Context, location: str) -> None:
-    settings = load_settings(db=location)
     run = record("by hand", kind="command", db=location).start()
-    folder = RunFolder(run, settings)
+    folder = RunFolder(run)
     folder.begin()
     run.user("Hi")
     run.finish(exit_code=3)

@@ -132,7 +132,7 @@ def launched(launch: Launch) -> Iterator[Launched]:
     with stopping.listen():
         recording = Recording(*_announced(launch, settings))
         run = Run(recording, name=launch.name, model=launch.model)
-        folder = RunFolder(run, settings, cwd=launch.cwd or os.getcwd())
+        folder = RunFolder(run, cwd=launch.cwd or os.getcwd())
         begun = Launched(launch, settings, run, stopping, folder)
         if launch.team is not None:
             join(begun)

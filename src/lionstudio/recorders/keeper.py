@@ -74,6 +74,15 @@ class Keeper:
         """The open database; raises Unavailable."""
         return self._ctx or self._open()
 
+    @property
+    def settings(self) -> Settings:
+        return self._settings
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether something waits that the database does not have yet."""
+        return self._backlog.waiting
+
     def open(self) -> None:
         """Open the database now. One that belongs to another program is a mistake of the user, so that is raised."""
         if not self._try(lambda ctx: None, ()):

@@ -21,6 +21,7 @@ from lionstudio.recorders.endings import Ending, ending_of_exception
 from lionstudio.recorders.keeper import Keeper
 from lionstudio.recorders.records import Record, finish_record, start_record
 from lionstudio.recorders.signals import signals
+from lionstudio.services.context import Context
 from lionstudio.services.sessions import SessionDraft, finish_session, first_branch_of, session_of, start_session
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ class Recording:
         self._last_job: Future[None] | None = None
         self._unheard: list[Error] = []
         self.last_words: Callable[[], None] | None = None  # writes what is known only when the run ends
+        self.when_ended: Callable[[Context], None] | None = None  # looks at the whole run while the database is open
 
     @property
     def told(self) -> Session:
@@ -257,6 +259,8 @@ class Recording:
             self.keeper.write(
                 lambda ctx: finish_session(ctx, session_id, **ending), record=lambda: finish_record(session_id, ending)
             )
+            if self.when_ended is not None and not self.keeper.is_behind:
+                self.when_ended(self.keeper.ctx)
         finally:
             self.keeper.finish()
 

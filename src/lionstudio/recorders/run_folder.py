@@ -43,12 +43,13 @@ def artifacts_in(folder: str) -> str:
 class RunFolder:
     """The folder of one run. Begin it when the run has begun, and finish it when the run has ended."""
 
-    def __init__(self, run: Run, settings: Settings, *, cwd: str | None = None) -> None:
+    def __init__(self, run: Run, *, cwd: str | None = None) -> None:
         self._recording = run._recording
-        self._settings = settings
+        self._settings = self._recording.keeper.settings
         self._cwd = cwd
         self._lock: int | None = None
-        self.path = folder_of(settings, run.session_id)
+        self._is_whole = False
+        self.path = folder_of(self._settings, run.session_id)
 
     def begin(self) -> None:
         """Make the folder, with a run.json that says that the run runs."""
@@ -60,16 +61,22 @@ class RunFolder:
                 os.makedirs(session.artifacts_path, exist_ok=True)
             self._take_lock()
             self._write_run(session, self._recording.first_branch)
+        self._recording.when_ended = self._write_end
 
     def finish(self) -> None:
-        """Write how the run ended and what it said; the lock is gone afterwards, whatever happens."""
-        try:
+        """See to it that the folder says how the run ended, and what it said; the lock is gone, whatever happens."""
+        if not self._is_whole:  # the database was away when the run ended
             with self._harmlessly():
-                self._write_end()
-        finally:
-            self._drop_lock()
+                self._write_end_later()
+        self._drop_lock()
 
-    def _write_end(self) -> None:
+    def _write_end(self, ctx: Context) -> None:
+        with self._harmlessly():
+            self._is_whole = True  # one try: what the disk does not take now it will not take in a moment either
+            self._write_stored(ctx)
+        self._drop_lock()
+
+    def _write_end_later(self) -> None:
         try:
             with closing(open_context(self._settings, create=False).db) as db:
                 self._write_stored(Context(db))
