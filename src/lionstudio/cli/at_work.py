@@ -26,7 +26,7 @@ class AtWork:
 
     def __init__(self, out: Console, names: Iterable[str]) -> None:
         self._out = out
-        self._width = max((width_of(name) for name in names), default=0)
+        self._width = max((width_of(one_line(name)) for name in names), default=0)
         self._lock = threading.Lock()
         self._began = time.monotonic()
         self._said_at: dict[str, float] = {}
