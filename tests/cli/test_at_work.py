@@ -41,12 +41,12 @@ def test_an_agent_that_does_much_is_told_once_a_second(monkeypatch: pytest.Monke
     for number in range(100):
         at_work.does("plan", answer(f"line {number}", "1"))
     at_work.does("b\x1b[2Jld", answer("x" * 100, "2"))
-    at_work.is_over("plan", "timed_out", 61.5, "It took too long.")
+    at_work.is_over("plan", "timed_out", 61.5, "Too long.")
     assert talk.getvalue().splitlines() == [
         "  0:00  plan        begins (claude)",
         "  0:00  plan        line 0",
         "  0:00  b\\x1b[2Jld  " + "x" * 39 + "…",
-        "  0:00  plan        timed out after 1m 1s: It took too long.",
+        "  0:00  plan        timed out after 1m 01s: Too long.",
     ]
 
 
