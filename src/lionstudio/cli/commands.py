@@ -40,6 +40,12 @@ def _words(module: str, vocabulary: str) -> Callable[[], Iterable[str]]:
     return load
 
 
+def _engines() -> Iterable[str]:
+    from lionstudio.engines.known import ENGINES
+
+    return ENGINES
+
+
 DB = _option("--db", metavar="PLACE", help="a database file or postgresql:// address, instead of LIONAGI_DB")
 JSON = _flag("--json", "one JSON object a line, for programs")
 YES = _flag("--yes", "do it without asking; in a pipe nothing is asked anyway")
@@ -139,7 +145,13 @@ _TABLE: Iterable[tuple[str, str, str, tuple[Option, ...], str]] = (
         "agent.agent",
         "Let one agent do one task, and record it as a run.",
         (
-            _option("words", metavar="ENGINE/MODEL PROMPT", nargs="*", help="who is to do it, and what is to be done"),
+            _option(
+                "words",
+                metavar="ENGINE/MODEL PROMPT",
+                nargs="*",
+                words=_engines,
+                help="who is to do it, and what is to be done",
+            ),
             _option("command", metavar="CMD", nargs="...", help="the command that the engine exec runs, after --"),
             _option("--agent", metavar="NAME", help="an agent in $LIONAGI_HOME/agents; a model that is typed wins"),
             _option("--effort", metavar="EFFORT", help="how hard it tries, as its engine calls it"),

@@ -122,8 +122,9 @@ class RunFolder:
         try:
             yield
         except Exception as error:  # noqa: BLE001  whatever it is, the run goes on as if there were no folder
-            why = error.strerror or str(error) if isinstance(error, OSError) else str(error)
-            self._recording.keeper.say("folder", f"The folder {self.path} is not whole: {why} The run goes on.")
+            why = (error.strerror if isinstance(error, OSError) else None) or str(error)
+            said = f"The folder {self.path} is not whole: {why.rstrip('.')}. The run itself is not harmed."
+            self._recording.keeper.say("folder", said)
 
 
 def _branch_object(ctx: Context, branch: Branch) -> dict[str, Any]:
