@@ -273,8 +273,8 @@ def test_its_agents_join_a_team_and_their_answers_are_saved(home: Path, ctx: Con
     assert answer == (0, f"crew build {run.id}\n", "")
     assert run.name == "mine"
     assert {path.name: path.read_text() for path in saved.iterdir()} == {
-        "plan.md": f"crew plan {run.id}",
-        "build.md": f"crew build {run.id}",
+        "plan.md": f"crew plan {run.id}\n",
+        "build.md": f"crew build {run.id}\n",
     }
     members = type_li("team", "members", "crew").out
     assert "plan" in members
