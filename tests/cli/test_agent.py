@@ -172,6 +172,21 @@ def test_a_fork_from_the_middle_is_told_what_was_said_until_then(ctx: Context, c
     assert [text for _, text in said(ctx, second.id, branch.id)] == ["One", "Two", "You asked 1 times, last: Two"]
 
 
+def test_a_run_that_still_runs_can_be_forked_and_not_resumed(ctx: Context, claude: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "lionstudio", "agent", "claude", "Please wait", "--name", "first"],
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    ) as li:  # fmt: skip
+        wait_until(lambda: runs(ctx) and len(said(ctx, runs(ctx)[0].id)) == 2, within=DEADLINE)
+        refused = type_li("agent", "--resume", "first", "Two")
+        forked = type_li("agent", "--fork-from", "first", "Two")
+        li.send_signal(signal.SIGTERM)
+    assert (refused.code, "still runs, and only one agent can go on with it. li runs wait" in refused.err) == (1, True)
+    assert forked.err == "The run still runs, so it is given what was said before as text.\n"
+    assert forked.out == "You asked 1 times, last: Two\n"
+    assert first_branch(ctx, runs(ctx)[-1].id).forked_at_ord == 2
+
+
 def test_a_fork_at_nothing_begins_anew(ctx: Context) -> None:
     type_li("agent", "exec/cat", "One", "--name", "first")
     assert type_li("agent", "--fork-from", "first:0", "Two") == (0, "Two\n", "")
@@ -320,6 +335,7 @@ def test_what_cannot_be_run_says_what_to_type(ctx: Context, words: list[str], sa
     assert answer.out == ""
     assert said in answer.err
     assert "Traceback" not in answer.err
+    assert runs(ctx) == []
 
 
 def test_a_missing_program_says_how_to_install_it_and_begins_no_run(

@@ -34,7 +34,7 @@ if last in known_answers:
     say(type="assistant", message={{**message, "id": message["id"] + "a", "content": [call]}})
     say(type="user", message={{"role": "user", "content": [result]}})
 say(type="assistant", message={{**message, "content": [{{"type": "text", "text": text}}]}})
-if "wait" in prompt:
+if "wait" in last:
     time.sleep(60)
 say(type="result", subtype="success", is_error=False, result=text, num_turns=1, usage=usage, total_cost_usd=0.01)
 """

@@ -155,7 +155,7 @@ def test_a_whole_run_is_read_back_equal(ctx: Context, other: Context, location: 
         side.assistant("No.", usage={"input_tokens": 7, "output_tokens": 1, "cost_usd": 0.25})
         run.assistant("Done.", usage={"input_tokens": 900, "cache_read_tokens": 3})
         run.message(role="notice", content="\ud800 \0 half", channel="c", recipient="ana", embedding=[0.5, 2.0])
-        begun.end(0, "run.failed.reported", "It says so itself.")
+        begun.end(1, "run.failed.reported", "It says so itself.")
     import_and_compare(ctx, other, str(home / "runs"), run.session_id)
     session = get_session(other, run.session_id)
     assert (session.name, session.invocation_kind) == ("show_release_docs", "show-play")

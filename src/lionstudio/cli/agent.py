@@ -10,6 +10,7 @@ from lionstudio.cli.output import many_lines
 from lionstudio.cli.prompt import read_prompt
 from lionstudio.domain.errors import Error, NotFound
 from lionstudio.domain.session import InvocationKind
+from lionstudio.engines.command import command_of
 from lionstudio.engines.engine import Engine, Event, Process, Said, Task
 from lionstudio.engines.known import ENGINES, engine_for, names_engine, require
 from lionstudio.engines.launch import Launched, launched
@@ -59,9 +60,9 @@ def agent(call: Call) -> int:
     with launched(launch) as begun:
         call.out.say_live(f"Run {begun.run.session_id}")
         worked = _work(call, begun, asked)
-        begun.end(worked.exit_code, worked.reason, worked.sentence)
         if worked.answer is not None:
             begun.save(ANSWER_FILE, worked.answer)
+        begun.end(worked.exit_code, worked.reason, worked.sentence)
     _print(call, begun, asked, worked)
     return begun.exit_code
 
@@ -126,6 +127,8 @@ def _read(call: Call) -> Asked:
         arguments=tuple(args.command),
         cwd=_cwd(args.cwd, conversation),
     )
+    if engine.name == "exec":
+        command_of(task)  # before anything begins, for only here it is known which command
     name = args.agent or (None if conversation is None else conversation.session.agent_name)
     return Asked(engine, model, task, name, conversation)
 

@@ -34,7 +34,7 @@ class Conversation(NamedTuple):
     position: int
     history: tuple[Message, ...]
     is_copied: bool  # the new run leaves the agent's own conversation as it is
-    is_whole: bool  # nothing was said in it since, as far as anybody knows
+    has_gone_on: bool  # the agent's own conversation was gone on with in another run
 
     @property
     def parent(self) -> Parent:
@@ -117,7 +117,9 @@ def _why_not_natively(engine: str, conversation: Conversation, native_id: str | 
         return f"{engine} keeps no conversation"
     if conversation.position < history_length(conversation.branch):
         return f"{engine} cannot go on from the middle of a conversation"
-    if not conversation.is_whole:
+    if conversation.session.status is SessionStatus.RUNNING:
+        return "The run still runs"
+    if conversation.has_gone_on:
         return f"The conversation that {engine} keeps has gone on since"
     if conversation.is_copied and engine not in COPIES:
         return f"{engine} cannot copy a conversation"
@@ -137,12 +139,10 @@ def _read(ctx: Context, session: Session, position: int | None, *, is_copied: bo
     is_empty = not any(message.kind in SPOKEN for message in history)
     if session.invocation_kind is InvocationKind.COMMAND or (is_empty and at > 0) or length == 0:
         raise _no_conversation(session)
-    is_whole = session.status is not SessionStatus.RUNNING and not _went_on(ctx, branch)
-    return Conversation(session, branch, at, history, is_copied, is_whole)
+    return Conversation(session, branch, at, history, is_copied, _has_gone_on(ctx, branch))
 
 
-def _went_on(ctx: Context, branch: Branch) -> bool:
-    """Whether the agent's own conversation was gone on with, in another run than this."""
+def _has_gone_on(ctx: Context, branch: Branch) -> bool:
     native_id = (branch.node_metadata or {}).get(NATIVE_ID)
     forks = list_forks(ctx, branch.id)
     return any((fork.node_metadata or {}).get(NATIVE_ID) == native_id for fork in forks if native_id is not None)
