@@ -20,7 +20,9 @@ from tests.browser.world import World, build
 expect.set_options(timeout=15_000)  # the machine may be busy; nobody waits longer than it takes
 
 
-@pytest.fixture(scope="session")
+# Not for the whole session: Playwright keeps an event loop running in this thread, and no test that comes later could
+# run one of its own.
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         browser = launch(playwright)
