@@ -45,12 +45,18 @@ def make_pipe() -> tuple[int, int]:
     """A pipe that is read without waiting, and holds as much as the system lets it."""
     reads, writes = os.pipe()
     os.set_blocking(reads, False)
+    _widen(writes, PIPE_BYTES)
+    return reads, writes
+
+
+def _widen(pipe: int, size: int) -> None:
+    """Let a pipe hold so much: who writes and who reads then wake each other less often."""
     if sys.platform == "linux":
         import fcntl
 
-        with suppress(OSError):  # somebody has used up what users may have of it
-            fcntl.fcntl(writes, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
-    return reads, writes
+        with suppress(OSError):  # it is no pipe, or somebody has used up what users may have of it
+            if fcntl.fcntl(pipe, fcntl.F_GETPIPE_SZ) < size:
+                fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, size)
 
 
 class Target:
@@ -69,6 +75,7 @@ class Target:
             self._write = _writes_to(descriptor)  # a file: no reader could make us wait
         elif (reopened := _reopen(descriptor)) is not None:
             self._reopened = self.descriptor = reopened
+            _widen(reopened, READ_BYTES)
             self._write = _writes_to(reopened)
         else:
             self._write = _writes_little_to(descriptor)
