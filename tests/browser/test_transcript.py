@@ -130,6 +130,18 @@ def reach(log: Locator, position: int) -> Locator:
     return found
 
 
+def test_what_was_said_is_asked_for_before_everything_else_of_the_page(page: Page, world: World) -> None:
+    asked: list[str] = []
+    run = f"/api/sessions/{world.runs['Errors']}"
+    page.on("request", lambda request: asked.append(request.url.partition(run)[2]) if run in request.url else None)
+    page.goto(f"/runs/{world.runs['Errors']}")
+    expect(page.get_by_role("log").get_by_role("article").first).to_be_visible()
+    page.wait_for_load_state("networkidle")
+    kinds = [re.match(r"/?(\w*)", one)[1] for one in asked]  # type: ignore[index]
+    assert kinds[:2] == ["", "messages"]  # the run itself, and then its end
+    assert {"timeline", "history", "positions"} <= set(kinds[2:])
+
+
 def test_a_transcript_opens_at_its_end_with_numbers_times_and_speakers(page: Page, world: World) -> None:
     log = open_run(page, world, "Everything")
     expect(row(log, 16)).to_be_visible()

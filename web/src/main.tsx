@@ -6,7 +6,7 @@ import { StudioError } from './api/client'
 import { startLive } from './api/live'
 import { keepPageWithoutParts } from './lib/missingParts'
 import { followTheme } from './lib/theme'
-import { createAppRouter } from './router'
+import { createAppRouter, loadParts } from './router'
 import './styles/main.css'
 
 // What the server has refused it refuses again; what did not arrive may arrive the second time.
@@ -33,6 +33,7 @@ const root = document.getElementById('root')
 if (root === null) throw new Error('index.html has no root')
 const app = createRoot(root)
 const live = startLive(queries)
+loadParts(router)
 // Whoever reads before the feed is heard would have to read again.
 void live.ready.then(() =>
   app.render(

@@ -1,5 +1,5 @@
 import type { QueryClient } from '@tanstack/react-query'
-import { createRouter } from '@tanstack/react-router'
+import { type AnyRoute, createRouter } from '@tanstack/react-router'
 import { PageBroken, PageNotFound, PagePending } from './features/shell/RouteStates'
 import { routeTree } from './routeTree.gen'
 
@@ -16,6 +16,15 @@ export function createAppRouter(queryClient: QueryClient) {
     defaultNotFoundComponent: PageNotFound,
     scrollRestoration: true,
   })
+}
+
+/** Fetch the parts of the page that the address names. One that does not come is told when the page is drawn. */
+export function loadParts(router: ReturnType<typeof createAppRouter>): void {
+  const routes = new Map<string, AnyRoute>(Object.entries(router.routesById))
+  for (const { routeId } of router.matchRoutes(router.latestLocation)) {
+    const route = routes.get(routeId)
+    if (route !== undefined) router.loadRouteChunk(route)?.catch(() => undefined)
+  }
 }
 
 declare module '@tanstack/react-router' {

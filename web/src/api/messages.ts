@@ -10,14 +10,23 @@ import type { Message } from './runs'
 export type { History, Message }
 export type MessageShare = Schema['MessageShare']
 
+const FIRST_LOOK = 20 // messages that fill a pane, about
+
 /** The history of a run or of one of its branches, kept up to date for as long as it is shown. */
-export function useHistory(runId: string, branchId: string | null, length: number): History {
-  const [history, setHistory] = useState(() => openHistory(runId, branchId, length))
+export function useHistory(
+  runId: string,
+  branchId: string | null,
+  length: number,
+  /** Where the reader begins. */
+  at: number,
+): History {
+  const open = (): History => openHistory(runId, branchId, length, at)
+  const [history, setHistory] = useState(open)
   const [shown, setShown] = useState(`${runId} ${branchId}`)
   const wanted = `${runId} ${branchId}`
   let current = history
   if (shown !== wanted) {
-    current = openHistory(runId, branchId, length)
+    current = open()
     setHistory(current)
     setShown(wanted)
   }
@@ -38,14 +47,16 @@ export function useHistory(runId: string, branchId: string | null, length: numbe
   return current
 }
 
-function openHistory(runId: string, branchId: string | null, length: number): History {
+function openHistory(runId: string, branchId: string | null, length: number, at: number): History {
   const ask: Ask = (after, limit) =>
     answerOf(
       GET('/api/sessions/{session_id}/messages', {
         params: { path: { session_id: runId }, query: { branch: branchId, after, limit } },
       }),
     )
-  return new History(ask, length)
+  const history = new History(ask, length)
+  history.need([[at - FIRST_LOOK, at]]) // while the page is drawn that will need it
+  return history
 }
 
 type Question = { share: MessageShare | null; search: string | null }

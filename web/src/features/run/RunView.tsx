@@ -86,11 +86,7 @@ export function RunView({ run, transcript }: Props) {
       <Overview run={run} />
       <ToolErrors run={run} />
       <section id="branches" aria-label="Branches" className="min-w-0">
-        <Suspense
-          fallback={<div className="h-[min(760px,100dvh_-_160px)] rounded-panel border border-line" />}
-        >
-          {transcript}
-        </Suspense>
+        {transcript}
       </section>
       <div className="grid items-start gap-4 wide:grid-cols-[minmax(0,7fr)_minmax(0,5fr)]">
         <Files run={run} />

@@ -8,7 +8,8 @@ import { Icon, type IconName } from '@/ui/Icon'
 import { Moment } from '@/ui/Moment'
 import { useFold } from './folds'
 import { JsonTree } from './JsonTree'
-import { readSpeech, readThinking, readUse, wholeText } from './reading'
+import { Output } from './Output'
+import { isVerbatim, readSpeech, readThinking, readUse, wholeText } from './reading'
 import { Said } from './Said'
 import { ToolBlock } from './ToolBlock'
 
@@ -110,7 +111,7 @@ function Speech({ message, speaker, branchName, pause }: Props) {
       </header>
       <Thoughts message={message} pause={pause} />
       {isSystem ? <Fold words="System prompt" isOpen={isOpen} toggle={toggle} /> : null}
-      {isOpen && text !== null ? <Said id={message.id} text={text} /> : null}
+      {isOpen && text !== null ? <Words message={message} text={text} /> : null}
       {rest === null ? null : text === null ? (
         <JsonTree value={rest} />
       ) : (
@@ -121,6 +122,16 @@ function Speech({ message, speaker, branchName, pause }: Props) {
       )}
       {text === '' && rest === null ? <p className="text-text-3">Nothing was said.</p> : null}
     </>
+  )
+}
+
+function Words({ message, text }: { message: Message; text: string }) {
+  return isVerbatim(message) ? (
+    <div className="mb-1 overflow-hidden rounded-control border border-line">
+      <Output id={message.id} text={text} isError={false} />
+    </div>
+  ) : (
+    <Said id={message.id} text={text} />
   )
 }
 

@@ -41,7 +41,7 @@ const SCROLL_KEYS = new Set(['ArrowUp', 'ArrowDown', 'PageUp', 'PageDown', 'Home
 export function Pane({ run, branch, history, target, isFull, onFull, onLink }: Props) {
   const pane = useRef<HTMLDivElement>(null)
   const [folds] = useState(() => new Map<string, boolean>())
-  const finding = useFinding(run, branch?.id ?? null, history.length)
+  const finding = useFinding(run, branch?.id ?? null, history)
   const { isHidden, settle } = usePairs(history, finding.share === 'errors')
   const log = useLog(history, finding.positions, isHidden, settle, pane)
   const { hold, follow } = log

@@ -20,7 +20,8 @@ export function Transcript({ run }: { run: RunInFull }) {
   const box = useRef<HTMLDivElement>(null)
   const [isFull, setFull] = useState(false)
   const { branch, target, missed, choose, link } = useAddress(run)
-  const history = useHistory(run.id, branch?.id ?? null, branch?.history_length ?? run.message_count)
+  const length = branch?.history_length ?? run.message_count
+  const history = useHistory(run.id, branch?.id ?? null, length, target?.position ?? length)
   useEffect(() => {
     if (target !== null || missed !== null) box.current?.scrollIntoView({ block: 'start' })
   }, [target, missed])

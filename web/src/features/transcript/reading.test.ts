@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Message } from '@/api/messages'
-import { readCall, readResult, readSpeech, readThinking, readUse, wholeText } from './reading'
+import { isVerbatim, readCall, readResult, readSpeech, readThinking, readUse, wholeText } from './reading'
 
 const message = (
   kind: Message['kind'],
@@ -102,4 +102,11 @@ test('a call is copied with its result and without the colours of the terminal',
   const call = message('tool_call', { function: 'bash', arguments: { cmd: 'ls' } })
   const result = message('tool_result', { output: '\u001b[34msrc\u001b[0m' })
   expect(wholeText(call, result)).toBe('$ ls\nsrc')
+})
+
+test('a command and what it printed are shown letter by letter, and nothing else is', () => {
+  expect(isVerbatim(message('user', { instruction: 'ls *' }, { argv: ['ls', '*'] }))).toBe(true)
+  expect(isVerbatim(message('assistant', { assistant_response: '# x' }, { stream: 'stdout' }))).toBe(true)
+  expect(isVerbatim(message('assistant', { assistant_response: '# x' }, { model: 'm' }))).toBe(false)
+  expect(isVerbatim(message('user', { instruction: 'Do it' }))).toBe(false)
 })

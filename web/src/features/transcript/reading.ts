@@ -71,6 +71,10 @@ function readBlocks(value: unknown): string | null {
   return texts.every((text) => text !== null) ? texts.join('\n\n') : null
 }
 
+/** Whether it is a command or what one printed: shown letter by letter, for nobody wrote it as prose. */
+export const isVerbatim = ({ node_metadata }: Message): boolean =>
+  textAt(node_metadata, 'stream') !== null || Array.isArray(node_metadata?.argv)
+
 /** What the model thought before it spoke. */
 export function readThinking(message: Message): { text: string; seconds: number | null } | null {
   const metadata = message.node_metadata

@@ -2,7 +2,7 @@
 
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef, useState } from 'react'
-import { type MessageShare, positionsQuery } from '@/api/messages'
+import { type History, type MessageShare, positionsQuery } from '@/api/messages'
 import type { RunInFull } from '@/api/runs'
 import { isTime, momentQuery } from './moments'
 
@@ -58,15 +58,15 @@ export type Finding = {
   error: Error | null
 }
 
-export function useFinding(run: RunInFull, branchId: string | null, length: number): Finding {
+export function useFinding(run: RunInFull, branchId: string | null, history: History): Finding {
   const [share, setShare] = useState<MessageShare | null>(null)
   const [words, setWords] = useState('')
   const search = useSettled(words.trim())
-  const paced = usePaced(length)
+  const paced = usePaced(history.length)
   const failures = run.tool_error_count
   const errors = useQuery({
     ...positionsQuery(run.id, branchId, { share: 'errors', search: null }, failures),
-    enabled: failures > 0,
+    enabled: failures > 0 && history.size > 0, // a long history takes long to search, and is read first
   })
   const isPart = share !== null && share !== 'errors'
   const part = useQuery({

@@ -5,11 +5,11 @@ import { runQuery } from '@/api/runs'
 import { NoRun } from '@/features/run/NoRun'
 import { RunView } from '@/features/run/RunView'
 import { Page } from '@/features/shell/Page'
+import { Transcript } from '@/features/transcript/Transcript'
 import { plainLine } from '@/lib/plain'
 import { Panel } from '@/ui/Panel'
 import { Skeleton } from '@/ui/states'
 import { Trouble } from '@/vocabulary/Trouble'
-import { Transcript } from './-Transcript'
 
 /** The branch that is read; the message is behind the hash. */
 type Search = { branch?: string }
@@ -17,6 +17,10 @@ type Search = { branch?: string }
 export const Route = createFileRoute('/runs/$runId')({
   validateSearch: ({ branch }: Record<string, unknown>): Search =>
     typeof branch === 'string' || typeof branch === 'number' ? { branch: String(branch) } : {},
+  // On its way while the parts of the page are fetched; not for every link that a mouse passes over.
+  loader: ({ context, params, cause }) => {
+    if (cause !== 'preload') void context.queryClient.prefetchQuery(runQuery(params.runId))
+  },
   component: RunPage,
 })
 
