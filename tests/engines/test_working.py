@@ -165,8 +165,11 @@ def test_what_a_failed_agent_printed_is_kept_and_explains_it(sqlite_ctx: Context
     [
         ("", "claude ended with exit code 1."),
         ("warming up\nout of lions\n", "claude ended with exit code 1: out of lions"),
-        ("Error: no such thread\n\nStack backtrace:\n   0: <unknown>\n", "claude ended with exit code 1: Error: no such thread"),
-        ("Traceback (most recent call last):\n  File\nValueError: x\n\n", "claude ended with exit code 1: ValueError: x"),
+        (
+            "Error: no such thread\n\nStack backtrace:\n   0: <unknown>\n",
+            "claude ended with exit code 1: Error: no such thread",
+        ),
+        ("Traceback (most recent call last):\n  File\nValueError: x\n", "claude ended with exit code 1: ValueError: x"),
     ],
 )  # fmt: skip
 def test_why_it_failed_is_what_it_printed_last_that_says_so(sqlite_run: Run, noise: str, sentence: str) -> None:
