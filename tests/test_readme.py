@@ -88,7 +88,8 @@ def test_the_example_prints_what_the_readme_says(home: Path) -> None:
 
 
 def test_no_command_is_left_out() -> None:
-    known = [*commands("make"), *commands("curl"), *commands("li", "runs"), *commands("li", "state")]
+    known = [*commands("make"), *commands("curl")]
+    known += [*commands("li", "record"), *commands("li", "runs"), *commands("li", "state")]
     assert sorted(known) == sorted(commands())
     assert len(known) == "".join(blocks("console")).count("$ ")
 
@@ -143,6 +144,14 @@ def test_a_run_is_recorded_over_http_as_the_readme_says(home: Path) -> None:
         assert not command.shown or command.says(said), command.line
     assert '"content":{"instruction":"Build it"}' in printed[3]
     assert printed[3].rstrip().endswith('data: {"status":"completed","deleted":false}')
+
+
+def test_a_command_is_recorded_as_the_readme_says(home: Path) -> None:
+    (command,) = commands("li", "record")
+    with pytest.raises(AssertionError):
+        run(command.line)
+    assert run(f"{command.line} || echo code $?") == f"{command.shown}code 3\n"
+    assert "Failed · exit 3" in run("li runs ls")
 
 
 def test_what_one_has_is_imported(home: Path, tmp_path: Path) -> None:

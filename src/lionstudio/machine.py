@@ -150,6 +150,31 @@ def watch_death(pid: int) -> int | None:
         return None
 
 
+def has_child_ended(pid: int) -> bool:
+    """Whether a child of this process has ended. It is not collected by that, so its number stays its own."""
+    if hasattr(os, "waitid"):
+        return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    seen = look_at(pid)  # macOS, before Python 3.13
+    return seen is None or _has_ended(seen)
+
+
+def child_news(pid: int) -> tuple[int | None, int | None]:
+    """The signal that has stopped a child since the last look, and the exit code of one that has ended; a signal that
+    ended it is negative. Where the system can tell it so, the child is not collected."""
+    if not hasattr(os, "waitid"):  # macOS, before Python 3.13
+        found, status = os.waitpid(pid, os.WNOHANG | os.WUNTRACED)
+        if not found:
+            return None, None
+        return (os.WSTOPSIG(status), None) if os.WIFSTOPPED(status) else (None, os.waitstatus_to_exitcode(status))
+    ended = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    if ended is not None:
+        return None, ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status
+    with suppress(ChildProcessError):  # it ended in this moment
+        stopped = os.waitid(os.P_PID, pid, os.WSTOPPED | os.WNOHANG)
+        return None if stopped is None else stopped.si_status, None
+    return None, None
+
+
 def most_descriptors() -> int:
     """How many files, sockets and processes this process may hold open at once."""
     import resource

@@ -5,12 +5,11 @@ import sys
 from typing import TYPE_CHECKING
 
 from lionstudio.cli.command import Call, WrongUsage
+from lionstudio.recorders.ambient import AGENT_VARIABLE, DB_VARIABLE, TEAM_VARIABLE
 from lionstudio.recorders.command import Wanted, run_recorded
 
 if TYPE_CHECKING:
     from lionstudio.settings import Settings
-
-TEAM_VARIABLE, AGENT_VARIABLE, DB_VARIABLE = "LIONAGI_TEAM", "LIONAGI_AGENT", "LIONAGI_DB"
 
 
 def record(call: Call) -> int:

@@ -9,6 +9,7 @@ from lionstudio.domain.asking import INTERACTIVE
 from lionstudio.domain.errors import InvalidRequest, Unavailable
 from lionstudio.domain.session import InvocationKind, exit_code_of
 from lionstudio.domain.show_files import session_name
+from lionstudio.recorders.ambient import AGENT_VARIABLE, DB_VARIABLE, PLAY_VARIABLE, TEAM_VARIABLE, TOPIC_VARIABLE
 from lionstudio.recorders.branch import BranchRecorder
 from lionstudio.recorders.endings import ending_of_exception
 from lionstudio.recorders.keeper import Keeper
@@ -19,9 +20,6 @@ from lionstudio.recorders.stopping import Stopping
 from lionstudio.services.context import new_line
 from lionstudio.services.sessions import SessionDraft
 from lionstudio.settings import Settings, load_settings
-
-AGENT_VARIABLE, TEAM_VARIABLE, DB_VARIABLE = "LIONAGI_AGENT", "LIONAGI_TEAM", "LIONAGI_DB"
-TOPIC_VARIABLE, PLAY_VARIABLE = "LIONAGI_SHOW_TOPIC", "LIONAGI_SHOW_PLAY"
 
 TEAM_NOTE = """\
 You are {who}, a member of the team {team}. Write to the others with the shell command

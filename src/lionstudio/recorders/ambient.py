@@ -10,6 +10,9 @@ from lionstudio.domain.conversation import Line
 
 SESSION_VARIABLE = "LIONAGI_SESSION_ID"
 BRANCH_VARIABLE = "LIONAGI_BRANCH_ID"
+# What else a child may be told: who it is, its team, its show, and the database that was named.
+AGENT_VARIABLE, TEAM_VARIABLE, DB_VARIABLE = "LIONAGI_AGENT", "LIONAGI_TEAM", "LIONAGI_DB"
+TOPIC_VARIABLE, PLAY_VARIABLE = "LIONAGI_SHOW_TOPIC", "LIONAGI_SHOW_PLAY"
 
 _current: ContextVar[str | None] = ContextVar("lionstudio_session", default=None)
 _lock = threading.Lock()

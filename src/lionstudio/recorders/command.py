@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lionstudio.domain.session import InvocationKind
 from lionstudio.domain.words import parse_word
+from lionstudio.recorders.ambient import PLAY_VARIABLE, TOPIC_VARIABLE
 from lionstudio.recorders.flows import Hear
 from lionstudio.recorders.keeper import Keeper, prepare
 from lionstudio.recorders.output import Output
@@ -138,8 +139,8 @@ def _announce(wanted: Wanted) -> Run:
         name=wanted.name,
         kind=parse_word(InvocationKind, wanted.kind, what="kind of run").value,
         agent=wanted.agent,
-        show_topic=os.environ.get("LIONAGI_SHOW_TOPIC"),
-        show_play=os.environ.get("LIONAGI_SHOW_PLAY"),
+        show_topic=os.environ.get(TOPIC_VARIABLE),
+        show_play=os.environ.get(PLAY_VARIABLE),
         artifacts_path=wanted.save,
         branch_name="main",
         node_metadata=_metadata(wanted),

@@ -110,7 +110,7 @@ class Guard:
 
     def has_ended(self) -> bool:
         """Whether the process has ended; it is not collected yet."""
-        return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+        return machine.has_child_ended(self.pid)
 
     def collect(self) -> int:
         """Its exit code, as a shell says it. From now on its number may be anybody's."""

@@ -15,6 +15,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple, NoReturn
 
+from lionstudio import machine
+
 GO, BYE = b"g", b"b"
 STARTED, REFUSED, STOPPED, ENDED = "started", "refused", "stopped", "ended"
 DEFAULTS = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTTOU, signal.SIGHUP)  # that Python or we changed
@@ -122,13 +124,12 @@ def _watch(pid: int, terminal: int, control: int, status: int, wakes: int) -> No
     waits.register(wakes, select.POLLIN)
     waits.register(control, 0)  # which tells only that it was closed
     while True:
-        if ended := os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+        stopped, code = machine.child_news(pid)
+        if code is not None:
             os.close(terminal)  # ours was the last one: now everything that was written there can be read
-            is_code = ended.si_code == os.CLD_EXITED
-            return tell(status, ENDED, ended.si_status if is_code else -ended.si_status)
-        with suppress(ChildProcessError):  # it ended in this moment
-            if stopped := os.waitid(os.P_PID, pid, os.WSTOPPED | os.WNOHANG):
-                tell(status, STOPPED, stopped.si_status)
+            return tell(status, ENDED, code)
+        if stopped is not None:
+            tell(status, STOPPED, stopped)
         for descriptor, _ in waits.poll():
             if descriptor == control:
                 return None
