@@ -444,7 +444,8 @@ def test_a_state_opens_its_evidence(page: Page) -> None:
 def test_active_now_recent_runs_and_shows_are_listed(page: Page) -> None:
     open_dashboard(page)
     active = page.get_by_role("list", name="Active now").get_by_role("listitem")
-    expect(active.filter(has_text="Triage the nightly failures")).to_contain_text(re.compile(r"Activity: bash for \dm"))
+    triage = active.filter(has_text="Triage the nightly failures")
+    expect(triage).to_contain_text(re.compile(r"Activity: bash for \d+m"))
     recent = page.get_by_role("list", name="Recent runs").get_by_role("listitem")
     names = [row["display_name"] for row in stats(page)["recent"][:7]]
     expect(recent).to_have_count(7)
