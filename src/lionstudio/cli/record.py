@@ -11,6 +11,8 @@ from lionstudio.recorders.command import Wanted, run_recorded
 if TYPE_CHECKING:
     from lionstudio.settings import Settings
 
+SWITCH_SECONDS = 0.0005  # who passes the output on should not wait for who writes it down
+
 
 def record(call: Call) -> int:
     """Run a command as if alone, and record it; its own exit code."""
@@ -37,6 +39,7 @@ def record(call: Call) -> int:
         TEAM_VARIABLE: args.team,
         DB_VARIABLE: None if call.settings.db_is_default else call.settings.db,
     }
+    sys.setswitchinterval(SWITCH_SECONDS)
     ended = run_recorded(wanted, {name: value for name, value in told.items() if value})
     if not ended.has_begun:
         from lionstudio.cli.output import one_line

@@ -73,7 +73,11 @@ class Heard:
         """The command is this process."""
         seen = see_processes(self._run, pid, shell_line(self._wanted.argv), leads_group=leads_group)
         self._output.do(lambda: put_processes(self._run, *seen))
+
+    def lasts(self) -> None:
+        """It will be seen at work."""
         self._output.do(self._show_at_work)
+        self._output.start()
 
     def _show_at_work(self) -> None:
         """Let the run wait for its command until it ends, as others wait for a tool (D5)."""

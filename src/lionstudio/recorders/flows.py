@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 READ_BYTES = 256 * 1024
 PIPE_BYTES = 1024 * 1024  # that a pipe of ours may hold: fewer and longer strides through much output
+AT_ONCE = 0.02  # seconds that a command takes that does next to nothing
 ATOMIC = 512  # bytes that POSIX promises a pipe to take at once when it takes any
 WRITABLE = select.POLLOUT | select.POLLERR | select.POLLHUP
 READABLE = select.POLLIN | select.POLLERR | select.POLLHUP
@@ -224,13 +225,19 @@ class Pump:
         self._poll = select.poll()
         self._registered: dict[int, int] = {}
 
-    def run(self, *, linger: float) -> bool:
+    def run(self, *, linger: float, if_it_lasts: Callable[[], None] | None = None) -> bool:
         """Until the watched one has ended and its flows have, or `linger` seconds later; whether they all have.
 
-        Who reads slowly is waited for, unless somebody was told to end.
+        Who reads slowly is waited for, unless somebody was told to end. `if_it_lasts` is called after a moment.
         """
         while not self._watched.has_ended():
             patience = self._watched.patience
+            if if_it_lasts is not None:
+                if not self._wait(AT_ONCE, self._watched.descriptors):
+                    if_it_lasts()
+                    if_it_lasts = None
+                self._watched.attend()
+                continue
             woken = self._wait(patience, self._watched.descriptors)
             if woken or patience is not None:
                 self._watched.attend()

@@ -68,7 +68,10 @@ def end_of_piece(rest: bytes | bytearray, *, is_over: bool) -> int:
 
 
 class Output:
-    """The output of one run on its way into messages, by a thread of its own. Everything before `finish` is quick."""
+    """The output of one run on its way into messages, by a thread of its own. Everything before `finish` is quick.
+
+    The thread begins with the first that is said, or when somebody says that it takes longer.
+    """
 
     def __init__(self, run: BranchRecorder, *, when_idle: Callable[[], None] | None = None) -> None:
         self._run = run
@@ -87,11 +90,18 @@ class Output:
         self._gap_at = 0.0
         self._kept: Mapping[str, str] = {}
         self._jobs: list[Callable[[], None]] = []
-        self._thread = threading.Thread(target=self._write, name="lionstudio-output", daemon=True)
-        self._thread.start()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Begin to write what there is; a second time it does nothing."""
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._write, name="lionstudio-output", daemon=True)
+            self._thread.start()
 
     def add(self, stream: str, said: bytes) -> None:
         """Take what was said."""
+        if self._thread is None:
+            self.start()
         with self._heard:
             if self._head_left > 0:
                 cut = len(said)
@@ -112,7 +122,7 @@ class Output:
                     self._tail_bytes -= len(self._tail.popleft()[1])
 
     def do(self, job: Callable[[], None]) -> None:
-        """Let something else be written by the thread, before what is said from now on."""
+        """Let something else be written, before what is said from now on."""
         with self._heard:
             self._jobs.append(job)
             self._heard.notify()
@@ -123,7 +133,10 @@ class Output:
             self._is_over = True
             self._kept = kept
             self._heard.notify()
-        self._thread.join()
+        if self._thread is None:
+            self._write()
+        else:
+            self._thread.join()
         for sentence in last:
             self._record(role=NOTICE, content=sentence)
 

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
         def begun(self, pid: int, *, leads_group: bool) -> None:
             """The command is this process; whether it has a group of its own."""
 
+        def lasts(self) -> None:
+            """The command takes longer than a moment."""
+
         def hear(self, stream: str) -> Hear:
             """What is to be called with all that is said in a stream."""
 
@@ -146,7 +149,7 @@ def _look_at_streams() -> tuple[bool, bool]:
 def conduct(watched: Guard, flows: Sequence[Flow], heard: "Listener", stopping: Stopping) -> Ended:
     """Pass everything on until the command has ended."""
     with watched, stopping.each(watched.ask), _forwarding(watched):
-        is_whole = Pump(flows, watched).run(linger=guard.LINGER)
+        is_whole = Pump(flows, watched).run(linger=guard.LINGER, if_it_lasts=heard.lasts)
         cause = watched.cause
         if watched.told is not None:
             watched.end_group()
