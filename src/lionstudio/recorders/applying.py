@@ -10,7 +10,7 @@ from lionstudio.recorders.records import Record
 from lionstudio.services.branches import BranchDraft, create_branch
 from lionstudio.services.context import Context
 from lionstudio.services.describing import describe_branch, describe_session
-from lionstudio.services.messages import append_message, send_message
+from lionstudio.services.messages import append_message, append_messages, send_message
 from lionstudio.services.open_calls import close_call, open_call
 from lionstudio.services.sessions import SessionDraft, finish_session, put_process, start_session
 
@@ -64,15 +64,20 @@ def _close_call(ctx: Context, record: Record) -> None:
 
 
 def _message(ctx: Context, record: Record) -> None:
-    append_message(ctx, Line(*record["line"]), _message_draft(record), at=record["at"])
+    append_message(ctx, Line(*record["line"]), _message_draft(record["draft"]), at=record["at"])
+
+
+def _messages(ctx: Context, record: Record) -> None:
+    drafts = [_message_draft(fields) for fields in record["drafts"]]
+    append_messages(ctx, Line(*record["line"]), drafts, at=record["at"])
 
 
 def _send(ctx: Context, record: Record) -> None:
-    send_message(ctx, record["session_id"], _message_draft(record))
+    send_message(ctx, record["session_id"], _message_draft(record["draft"]))
 
 
-def _message_draft(record: Record) -> MessageDraft:
-    return MessageDraft(**{"content": None, **record["draft"]})
+def _message_draft(fields: Mapping[str, Any]) -> MessageDraft:
+    return MessageDraft(**{"content": None, **fields})
 
 
 def _finish(ctx: Context, record: Record) -> None:
@@ -91,6 +96,7 @@ _WRITERS: Mapping[str, Callable[[Context, Record], None]] = {
     "open_call": _open_call,
     "close_call": _close_call,
     "message": _message,
+    "messages": _messages,
     "send": _send,
     "finish": _finish,
 }

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 READ_BYTES = 256 * 1024
 PIPE_BYTES = 1024 * 1024  # that a pipe of ours may hold: fewer and longer strides through much output
+MOST_STRIDES = 16  # of one flow before anybody else is looked at
 AT_ONCE = 0.02  # seconds that a command takes that does next to nothing
 ATOMIC = 512  # bytes that POSIX promises a pipe to take at once when it takes any
 WRITABLE = select.POLLOUT | select.POLLERR | select.POLLHUP
@@ -261,7 +262,9 @@ class Pump:
         woken = False
         for number, _ in self._poll.poll(None if patience is None else patience * 1000):
             if number in flows:
-                flows[number].carry()
+                strides = MOST_STRIDES
+                while strides and flows[number].carry():
+                    strides -= 1
             else:
                 woken = True
         return woken

@@ -10,10 +10,12 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from lionstudio.domain.conversation import ASSISTANT_CLASS
+from lionstudio.domain.conversation import ASSISTANT_CLASS, MessageDraft
 from lionstudio.domain.phrases import count_of
 from lionstudio.recorders.branch import BranchRecorder
-from lionstudio.services.context import new_id
+from lionstudio.recorders.records import messages_record
+from lionstudio.services.context import Context, new_id
+from lionstudio.services.messages import append_messages
 
 MESSAGE_BYTES = 64 * 1024
 MESSAGE_AGE = 0.2  # seconds that lines wait for more of them
@@ -192,16 +194,18 @@ class Output:
         return is_full
 
     def _say(self, pieces: Iterator[Piece], first_id: str | None = None) -> None:
-        for stream, said in pieces:
-            self._record(
-                role="assistant",
-                content={"assistant_response": text_of(stream, said)},
-                lion_class=ASSISTANT_CLASS,
-                sender=stream,
-                node_metadata={"stream": stream},
-                id=first_id,
-            )
-            first_id = None
+        """Write pieces down, all of them in one transaction."""
+        drafts = [_draft(stream, said) for stream, said in pieces]
+        if not drafts:
+            return
+        drafts[0] = drafts[0]._replace(id=first_id or drafts[0].id)
+        recording, at = self._run._recording, time.time()
+        line = recording.line
+
+        def write(ctx: Context) -> None:
+            append_messages(ctx, line, drafts, at=at)
+
+        self._guarded(lambda: recording.write(write, record=lambda: messages_record(line, drafts, at)))
 
     def _say_that_it_goes_on(self) -> None:
         """Let watchers see that the run is alive, in one message that is overwritten each time."""
@@ -250,6 +254,18 @@ class Output:
             write()
         except Exception as error:  # noqa: BLE001  whatever it is, the command goes on and its end will be recorded
             self._run._recording.keeper.say("output", f"Some of the output could not be recorded: {error}")
+
+
+def _draft(stream: str, said: bytes) -> MessageDraft:
+    """What a command says is what the agent of its run says, letter by letter."""
+    return MessageDraft(
+        "assistant",
+        {"assistant_response": text_of(stream, said)},
+        ASSISTANT_CLASS,
+        sender=stream,
+        node_metadata={"stream": stream},
+        id=new_id(),
+    )
 
 
 def text_of(stream: str, said: bytes) -> str:

@@ -1,6 +1,6 @@
 """What a recorder has to say, as records that are kept until the database takes them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lionstudio.domain.conversation import Line, MessageDraft
@@ -44,6 +44,10 @@ def close_call_record(line: Line, call_id: str) -> Record:
 
 def message_record(line: Line, draft: MessageDraft, at: float) -> Record:
     return {"do": "message", "line": list(line), "draft": _message_fields(draft), "at": at}
+
+
+def messages_record(line: Line, drafts: Sequence[MessageDraft], at: float) -> Record:
+    return {"do": "messages", "line": list(line), "drafts": [_message_fields(draft) for draft in drafts], "at": at}
 
 
 def send_record(session_id: str, draft: MessageDraft) -> Record:
