@@ -256,9 +256,11 @@ class Pump:
 
     def _wait(self, patience: float | None, others: Sequence[int]) -> bool:
         """Wait for something to happen, carry on where it did; whether there was something else."""
-        flows = {flow.wanted[0]: flow for flow in self._flows if flow.wanted is not None}
-        wanted = {flow.wanted[0]: flow.wanted[1] for flow in flows.values() if flow.wanted is not None}
-        self._register(wanted | dict.fromkeys(others, READABLE))
+        flows, wanted = {}, dict.fromkeys(others, READABLE)
+        for flow in self._flows:
+            if (want := flow.wanted) is not None:
+                flows[want[0]], wanted[want[0]] = flow, want[1]
+        self._register(wanted)
         woken = False
         for number, _ in self._poll.poll(None if patience is None else patience * 1000):
             if number in flows:
