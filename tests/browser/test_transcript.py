@@ -24,6 +24,11 @@ SCRIPTED = """<script>window.hurt = true</script><img src=x onerror="window.hurt
 [a page of yours](/api/admin/prune) [good](https://example.com/good)
 ![a beacon](https://evil.example/beacon.png)
 """
+# The words that are marked can be seen: nothing lies over them, and they lie in no part that is scrolled away.
+FOUND_IN_SIGHT = """() => [...(CSS.highlights.get('found') ?? [])].some((range) => {
+  const { left, top, width, height } = range.getBoundingClientRect()
+  const there = document.elementFromPoint(left + width / 2, top + height / 2)
+  return there !== null && there.contains(range.startContainer) && there.closest('[role=log]') !== null })"""
 TURNED = "run \u202egnp.exe\u202c now"
 PILED = "Z" + "\u0301\u0316\u0320" * 300
 
@@ -37,6 +42,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         _hostile(world, teller)
         _forked(world, teller)
         _many_errors(world, teller)
+        _haystack(world, teller)
         teller.run("Silent", at=world.now - 4).process(world.live_process())
         teller.run("Never spoke", at=world.now - 90).end("failed", exit_code=1)
         world.runs = dict(teller.told)
@@ -107,6 +113,18 @@ def _many_errors(world: World, teller: Teller) -> None:
         run.assistant(f"Attempt {number}. " + "I try again. " * (number % 7))
         run.tool("bash", f"it failed {number}", error=number % 20 == 10 or None, cmd=f"try {number}")
     run.assistant("The needle is in here.")
+    run.end()
+
+
+def _haystack(world: World, teller: Teller) -> None:
+    run = teller.run("Haystack", at=world.now - 6000, step=1.0)
+    for number in range(30):
+        run.assistant(f"Straw {number}.")
+    run.assistant("\n\n".join(f"Blade **{number}**{' of amber' * (number == 250)}." for number in range(400)))
+    run.tool("bash", "\n".join(f"stalk {n}{' of copper' * (n == 1500)}" for n in range(2_000)), cmd="harvest")
+    run.tool("read_file", {"rows": [{"far": {"down": {"lies": "some silver"}}}]}, path="barn.json")
+    for number in range(30):
+        run.assistant(f"Hay {number}.")
     run.end()
 
 
@@ -191,7 +209,7 @@ def test_an_error_shows_its_last_lines_first(page: Page, world: World) -> None:
 
 def test_a_call_without_a_result_says_how_long_it_has_been_running(page: Page, world: World) -> None:
     log = open_run(page, world, "Everything")
-    expect(row(log, 16)).to_contain_text(re.compile(r"No result yet\. Running for \dm \d\ds, since \d\d:\d\d:\d\d\."))
+    expect(row(log, 16)).to_contain_text(re.compile(r"No result yet\. Running for \d+m \d\ds, since \d\d:\d\d:\d\d\."))
 
 
 def test_values_can_be_looked_into(page: Page, world: World) -> None:
@@ -418,6 +436,31 @@ def test_words_are_found_in_what_was_never_drawn(page: Page, world: World) -> No
     expect(page.get_by_text("no match")).to_be_visible()
     field.press("Escape")
     expect(log).to_be_focused()
+
+
+@pytest.mark.parametrize(
+    ("run", "words"),
+    [
+        pytest.param("Haystack", "of amber", id="a message that is taller than the pane"),
+        pytest.param("Haystack", "of copper", id="a folded output"),
+        pytest.param("Haystack", "some silver", id="a value within values"),
+        pytest.param("Everything", "You are careful", id="a system prompt"),
+    ],
+)
+def test_what_is_found_is_brought_into_sight_wherever_it_hides(page: Page, world: World, run: str, words: str) -> None:
+    open_run(page, world, run)
+    page.get_by_role("searchbox", name="Find in transcript").fill(words)
+    expect(page.get_by_text("1 of 1")).to_be_visible()
+    page.wait_for_function(FOUND_IN_SIGHT)
+
+
+def test_what_was_opened_for_what_was_found_can_be_closed(page: Page, world: World) -> None:
+    log = open_run(page, world, "Haystack")
+    page.get_by_role("searchbox", name="Find in transcript").fill("of copper")
+    less = log.get_by_role("button", name="Show less")
+    expect(less).to_be_visible()
+    less.click()
+    expect(log.get_by_role("button", name="Show 1,992 more lines")).to_be_visible()
 
 
 def test_f_gives_the_transcript_the_whole_window(page: Page, world: World) -> None:

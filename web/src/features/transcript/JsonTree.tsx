@@ -2,6 +2,8 @@ import { useState } from 'react'
 import { countOf } from '@/lib/numbers'
 import { plainText } from '@/lib/plain'
 import { Icon } from '@/ui/Icon'
+import { pretty } from './reading'
+import { has, useSought } from './sought'
 
 const SHOWN = 50 // entries of one level before one asks for more
 const LONGEST = 500 // characters of a text, the same
@@ -29,6 +31,12 @@ function Entries({ value, level }: { value: object; level: number }) {
   const [count, setCount] = useState(SHOWN)
   const entries = entriesOf(value)
   const left = entries.length - count
+  const within = (words: string) =>
+    entries.findIndex(([name, child]) => has(`${name} ${pretty(child)}`, words))
+  useSought(
+    (words) => within(words) >= count,
+    () => setCount(entries.length),
+  )
   return (
     <ul>
       {entries.slice(0, count).map(([name, child]) => (
@@ -49,6 +57,10 @@ function Entries({ value, level }: { value: object; level: number }) {
 
 function Node({ name, value, level }: { name: string; value: unknown; level: number }) {
   const [isOpen, setOpen] = useState(level < OPEN_LEVELS)
+  useSought(
+    (words) => has(pretty(value), words),
+    () => setOpen(true),
+  )
   const label = <span className="json-name">{plainText(name)}: </span>
   if (typeof value !== 'object' || value === null) {
     return (
@@ -88,6 +100,10 @@ function Node({ name, value, level }: { name: string; value: unknown; level: num
 
 function Leaf({ value }: { value: unknown }) {
   const [isWhole, setWhole] = useState(false)
+  useSought(
+    (words) => typeof value === 'string' && has(value, words),
+    () => setWhole(true),
+  )
   if (typeof value !== 'string') return <span className="code-constant">{String(value)}</span>
   const isCut = value.length > LONGEST && !isWhole
   return (

@@ -1,4 +1,4 @@
-import { memo } from 'react'
+import { memo, useRef } from 'react'
 import type { Message } from '@/api/messages'
 import { formatTokens } from '@/lib/numbers'
 import { plainLine, plainText } from '@/lib/plain'
@@ -9,8 +9,9 @@ import { Moment } from '@/ui/Moment'
 import { useFold } from './folds'
 import { JsonTree } from './JsonTree'
 import { Output } from './Output'
-import { isVerbatim, readSpeech, readThinking, readUse, wholeText } from './reading'
+import { isVerbatim, pretty, readSpeech, readThinking, readUse, wholeText } from './reading'
 import { Said } from './Said'
+import { has, type Sought, SoughtPlace, useInSight } from './sought'
 import { ToolBlock } from './ToolBlock'
 
 const FACES: Record<Message['kind'], { icon: IconName; look: string }> = {
@@ -34,16 +35,22 @@ type Props = {
   /** Seconds since what was said before it, where that is known. */
   pause: number | null
   isTinted: boolean
+  /** What somebody looks for and went to this message for. */
+  sought: Sought | null
   onLink: (position: number) => void
+  onSeen: (offset: number) => void
 }
 
 /** One message, or a call with its result, under its number. */
 export const MessageRow = memo(function MessageRow(props: Props) {
-  const { message, position, isTinted } = props
+  const { message, position, isTinted, sought } = props
+  const row = useRef<HTMLElement>(null)
+  useInSight(row, sought, props.onSeen)
   const isTool = message.kind === 'tool_call' || message.kind === 'tool_result'
   const face = FACES[message.kind]
   return (
     <article
+      ref={row}
       data-position={position}
       aria-label={`Message ${position}, ${props.speaker}, ${formatClock(message.created_at)}`}
       className={`group/row grid grid-cols-[44px_24px_minmax(0,1fr)] gap-x-3 overflow-clip pr-4 hover:bg-hover ${isTool ? 'py-1' : 'py-2'} ${isTinted ? 'bg-selected hover:bg-selected' : ''}`}
@@ -53,14 +60,16 @@ export const MessageRow = memo(function MessageRow(props: Props) {
         <Icon name={face.icon} size={14} />
       </span>
       <div className="min-w-0">
-        {isTool ? (
-          <>
-            {props.branchName === null ? null : <BranchName name={props.branchName} />}
-            <ToolBlock call={message} result={props.result} isAwaited={props.isAwaited} />
-          </>
-        ) : (
-          <Speech {...props} />
-        )}
+        <SoughtPlace value={sought}>
+          {isTool ? (
+            <>
+              {props.branchName === null ? null : <BranchName name={props.branchName} />}
+              <ToolBlock call={message} result={props.result} isAwaited={props.isAwaited} />
+            </>
+          ) : (
+            <Speech {...props} />
+          )}
+        </SoughtPlace>
       </div>
     </article>
   )
@@ -91,9 +100,9 @@ function BranchName({ name }: { name: string }) {
 
 function Speech({ message, speaker, branchName, pause }: Props) {
   const { text, rest } = readSpeech(message)
-  const [isRestOpen, toggleRest] = useFold(`${message.id} rest`)
+  const [isRestOpen, toggleRest] = useFold(`${message.id} rest`, false, (words) => has(pretty(rest), words))
   const isSystem = message.kind === 'system'
-  const [isOpen, toggle] = useFold(message.id, !isSystem)
+  const [isOpen, toggle] = useFold(message.id, !isSystem, (words) => has(text ?? '', words))
   return (
     <>
       <header className="flex items-baseline gap-2 leading-6">
@@ -148,7 +157,9 @@ function usedWords(message: Message): string {
 
 function Thoughts({ message, pause }: { message: Message; pause: number | null }) {
   const thinking = readThinking(message)
-  const [isOpen, toggle] = useFold(`${message.id} thoughts`)
+  const [isOpen, toggle] = useFold(`${message.id} thoughts`, false, (words) =>
+    has(thinking?.text ?? '', words),
+  )
   if (thinking === null) return null
   const seconds = thinking.seconds ?? pause
   return (

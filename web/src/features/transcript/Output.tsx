@@ -4,6 +4,7 @@ import { countOf, formatBytes } from '@/lib/numbers'
 import { plainText } from '@/lib/plain'
 import { CopyButton } from '@/ui/CopyButton'
 import { useFold } from './folds'
+import { has } from './sought'
 
 const FOLDED_LINES = 8
 const FOLDED_CHARACTERS = 1_600 // of text without line breaks
@@ -14,13 +15,22 @@ type Props = { id: string; text: string; isError: boolean }
 
 /** What a tool printed. Much of it folds to eight lines: the first ones, or the last ones of an error. */
 export function Output({ id, text, isError }: Props) {
-  const [isOpen, toggle] = useFold(`${id} output`)
-  const [isWhole, showWhole] = useFold(`${id} whole output`)
   const { trimmed, count, folded } = useMemo(() => foldText(text, isError), [text, isError])
   const isShort = count <= FOLDED_LINES && trimmed.length <= FOLDED_CHARACTERS
   const left = count - FOLDED_LINES
   const isHuge = trimmed.length > LONGEST
-  const part = isHuge && !isWhole ? (isError ? trimmed.slice(-LONGEST) : trimmed.slice(0, LONGEST)) : trimmed
+  const most = isHuge ? (isError ? trimmed.slice(-LONGEST) : trimmed.slice(0, LONGEST)) : trimmed
+  const [isOpen, toggle] = useFold(
+    `${id} output`,
+    false,
+    (words) => !isShort && !has(folded, words) && has(trimmed, words),
+  )
+  const [isWhole, showWhole] = useFold(
+    `${id} whole output`,
+    false,
+    (words) => !has(most, words) && has(trimmed, words),
+  )
+  const part = isWhole ? trimmed : most
   const words =
     left > 0 ? `Show ${countOf(left, isError ? 'earlier line' : 'more line')}` : 'Show whole lines'
   const unfold = isShort ? null : (

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useRef, useState } from 'react'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import type { History, MessageShare } from '@/api/messages'
 import type { Branch, RunInFull } from '@/api/runs'
 import { useNow } from '@/lib/clock'
@@ -46,6 +46,12 @@ export function Pane({ run, branch, history, target, isFull, onFull, onLink }: P
   const log = useLog(history, finding.positions, isHidden, settle, pane)
   const { hold, follow } = log
   const held = log.held === null ? null : settle(log.held)
+  const isMatch = log.held !== null && !finding.isMoment && finding.matches.includes(log.held)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another one for each message that is gone to
+  const sought = useMemo(
+    () => (isMatch ? { words: finding.found } : null),
+    [isMatch, log.held, finding.found],
+  )
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: only when the address names another one
   useEffect(() => {
@@ -144,7 +150,9 @@ export function Pane({ run, branch, history, target, isFull, onFull, onLink }: P
                   isHidden={isHidden(log.positionAt(item.index))}
                   height={drawn.has(item.index) ? null : item.size}
                   held={held}
+                  sought={sought}
                   onLink={onLink}
+                  onSeen={log.holdAt}
                 />
               </div>
             ))}

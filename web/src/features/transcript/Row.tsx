@@ -5,6 +5,7 @@ import { DayLine } from './DayLine'
 import { UNREAD } from './heights'
 import { MessageRow } from './MessageRow'
 import { RowBoundary } from './RowBoundary'
+import type { Sought } from './sought'
 import { speakerOf } from './speaker'
 
 type Props = {
@@ -18,11 +19,15 @@ type Props = {
   /** The height it has, where it is not worth drawing. */
   height: number | null
   held: number | null
+  /** The words for which somebody went to the one that is held. */
+  sought: Sought | null
   onLink: (position: number) => void
+  onSeen: (offset: number) => void
 }
 
 /** What stands at a position: a message, or a place for one that is not here yet. */
-export function Row({ run, branch, history, position, above, isHidden, height, held, onLink }: Props) {
+export function Row(props: Props) {
+  const { run, branch, history, position, above, isHidden, height, held } = props
   const message = history.at(position)
   if (isHidden) return null
   if (message === undefined || height !== null) return <Unread position={position} height={height} />
@@ -46,7 +51,9 @@ export function Row({ run, branch, history, position, above, isHidden, height, h
         branchName={branch === null && isElsewhere && standsIn !== undefined ? nameOf(standsIn) : null}
         pause={branch === null || before === undefined ? null : message.created_at - before.created_at}
         isTinted={held === position}
-        onLink={onLink}
+        sought={held === position ? props.sought : null}
+        onLink={props.onLink}
+        onSeen={props.onSeen}
       />
     </RowBoundary>
   )

@@ -10,6 +10,7 @@ import { useFold } from './folds'
 import { JsonTree } from './JsonTree'
 import { Output } from './Output'
 import { type Call, type Diff, parseJson, type Result, readCall, readResult, wholeText } from './reading'
+import { has } from './sought'
 
 const DIFF_LINES = 40 // of each side
 const FITS = 90 // characters of a command that the head shows
@@ -29,7 +30,12 @@ export function ToolBlock({ call: message, result: answer, isAwaited }: Props) {
   const result = told === undefined ? null : readResult(told)
   const isError = result?.isError ?? false
   // Commands, failures and what is still awaited show themselves; the rest is read when somebody asks.
-  const [isOpen, toggle] = useFold(message.id, isError || told === undefined || call.command !== null)
+  const isOpenAtFirst = isError || told === undefined || call.command !== null
+  const [isOpen, toggle] = useFold(
+    message.id,
+    isOpenAtFirst,
+    (words) => !has(`${call.tool} ${call.gist}`, words) && has(wholeText(message, answer), words),
+  )
   const took = told === undefined || isAlone ? null : told.created_at - message.created_at
   return (
     <div

@@ -14,7 +14,7 @@ export function useFoundMarks(pane: RefObject<HTMLElement | null>, words: string
       return
     }
     const element = pane.current
-    const mark = (): void => void highlights.set(NAME, new Highlight(...rangesOf(element, words)))
+    const mark = (): void => void highlights.set(NAME, new Highlight(...rangesOf(element, words, MOST)))
     let frame = requestAnimationFrame(mark)
     // Markdown and colours of code come a little later, and other rows with every scroll.
     const observer = new MutationObserver(() => {
@@ -30,11 +30,12 @@ export function useFoundMarks(pane: RefObject<HTMLElement | null>, words: string
   }, [pane, words])
 }
 
-function rangesOf(element: HTMLElement, words: string): Range[] {
+/** Where words stand in what is drawn, in any case; the first ones. */
+export function rangesOf(element: HTMLElement, words: string, most: number): Range[] {
   const wanted = words.toLowerCase()
   const ranges: Range[] = []
   const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT)
-  for (let node = walker.nextNode(); node !== null && ranges.length < MOST; node = walker.nextNode()) {
+  for (let node = walker.nextNode(); node !== null && ranges.length < most; node = walker.nextNode()) {
     const text = node.textContent?.toLowerCase() ?? ''
     for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + wanted.length)) {
       if (at + wanted.length > (node.textContent?.length ?? 0)) break // letters that change their length with their case

@@ -27,6 +27,8 @@ export type Log = {
   /** The message that is kept in the middle until the reader scrolls. */
   held: number | null
   hold: (position: number) => void
+  /** What is looked for in it is so far below its top: of a message that is taller than the pane, that is in the middle. */
+  holdAt: (offset: number) => void
   release: () => void
   follow: () => void
   onScroll: () => void
@@ -46,6 +48,7 @@ export function useLog(
     [positions],
   )
   const [held, setHeld] = useState<number | null>(null)
+  const [within, setWithin] = useState<number | null>(null) // px below the top of what is held
   const [leftAt, setLeftAt] = useState<number | null>(null) // how long the history was when the reader left its end
 
   const estimateSize = useCallback(
@@ -77,9 +80,9 @@ export function useLog(
   useLayoutEffect(() => {
     const element = pane.current
     if (element === null) return
-    if (held !== null) virtualizer.scrollToIndex(indexOf(positions, settle(held)), { align: 'center' })
+    if (held !== null) centre(virtualizer, element, indexOf(positions, settle(held)), within)
     else if (leftAt === null) element.scrollTop = element.scrollHeight
-  }, [held, leftAt, version, total, positions])
+  }, [held, within, leftAt, version, total, positions])
 
   const rush = useRush()
   const onScroll = (): void => {
@@ -88,9 +91,7 @@ export function useLog(
     rush.moved(rowsIn(element, virtualizer), held === null && leftAt !== null)
     if (held !== null) {
       // Not the reader, who would have let go of it: the router, which puts every scroll back where it was.
-      const index = indexOf(positions, settle(held))
-      const wanted = virtualizer.getOffsetForIndex(index, 'center')?.[0] ?? element.scrollTop
-      if (Math.abs(element.scrollTop - wanted) > NEAR) virtualizer.scrollToIndex(index, { align: 'center' })
+      centre(virtualizer, element, indexOf(positions, settle(held)), within)
       return
     }
     const isAtEnd = element.scrollHeight - element.scrollTop - element.clientHeight <= FOLLOWS_WITHIN
@@ -108,8 +109,10 @@ export function useLog(
     hold: (position) => {
       history.need([[position - AHEAD, position + AHEAD]])
       setHeld(position)
+      setWithin(null)
       setLeftAt(history.length)
     },
+    holdAt: setWithin,
     release: () => setHeld(null),
     follow: () => {
       setHeld(null)
@@ -117,6 +120,25 @@ export function useLog(
     },
     onScroll,
   }
+}
+
+/** Bring a row to the middle of the pane; of one that is taller than the pane, what is so far below its top. */
+function centre(
+  virtualizer: Virtualizer<HTMLDivElement, Element>,
+  element: HTMLElement,
+  index: number,
+  within: number | null,
+): void {
+  const row = virtualizer.getVirtualItems().find((item) => item.index === index)
+  const isTall = row !== undefined && row.size > element.clientHeight
+  if (isTall && within !== null) {
+    const wanted = row.start + within - element.clientHeight / 2
+    if (Math.abs(element.scrollTop - wanted) > NEAR) virtualizer.scrollToOffset(wanted)
+    return
+  }
+  const wanted = virtualizer.getOffsetForIndex(index, 'center')?.[0]
+  if (wanted === undefined || Math.abs(element.scrollTop - wanted) > NEAR)
+    virtualizer.scrollToIndex(index, { align: 'center' })
 }
 
 type Rows = readonly [first: number, last: number]
