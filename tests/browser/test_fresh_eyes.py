@@ -91,12 +91,19 @@ class TestAway:
         expect(own_page).to_have_url(re.compile("/admin$"))
 
     def test_numbers_of_a_studio_that_is_gone_say_from_when_they_are(self, own_page: Page, own_studio: Studio) -> None:
+        own_page.clock.install()
         own_page.goto("/")
         system = own_page.get_by_role("group", name="System")
         expect(system).to_contain_text("System healthy")
+        active = own_page.get_by_role("list", name="Active now")
+        expect(active).to_contain_text(re.compile(r"\d+m"))
         own_studio.stop()
         expect(system).to_contain_text(re.compile(r"as of \d\d:\d\d:\d\d"))
         expect(system).not_to_contain_text("healthy")
+        ages = active.inner_text()
+        own_page.clock.run_for(10 * 60_000)
+        expect(own_page.get_by_role("status", name="Connection: Offline 10m")).to_be_visible()
+        assert active.inner_text() == ages  # nobody knows how they go on
         own_studio.start()
         expect(system).to_contain_text("System healthy", timeout=30_000)
 

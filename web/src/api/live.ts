@@ -2,6 +2,7 @@
 
 import type { QueryClient } from '@tanstack/react-query'
 import { useSyncExternalStore } from 'react'
+import { holdClock, timeOfStudio } from '@/lib/clock'
 import { answerOf, GET } from './client'
 import { type Connection, Line } from './line'
 import { type Change, EVERYTHING, Marker, marksOf } from './marks'
@@ -19,6 +20,7 @@ const watchers = new Set<(change: Change) => void>()
 
 function become(next: Connection): void {
   connection = next
+  holdClock(next.state === 'offline' ? timeOfStudio(next.since) : null)
   for (const tell of listeners) tell()
 }
 

@@ -1,7 +1,11 @@
+// @vitest-environment jsdom
+
+import { act, renderHook } from '@testing-library/react'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { setClock, timeOfStudio } from './clock'
+import { holdClock, setClock, timeOfStudio, useNow, useNowAnyway } from './clock'
 
 const HERE = Date.UTC(2026, 4, 21, 9, 0, 0)
+const SINCE = HERE / 1000
 
 beforeEach(() => {
   vi.useFakeTimers({ now: HERE })
@@ -32,4 +36,15 @@ test('an answer that took its time sets no clock, nor does one without a time', 
   setClock(header(597))
   setClock(null)
   expect(ahead()).toBe(600)
+})
+
+test('ages stand still while the studio is away, and the time without it is counted', () => {
+  const { result } = renderHook(() => ({ age: useNow(SINCE) - SINCE, away: useNowAnyway(SINCE) - SINCE }))
+  act(() => void vi.advanceTimersByTime(5_000))
+  expect(result.current).toEqual({ age: 5, away: 5 })
+  act(() => holdClock(timeOfStudio()))
+  act(() => void vi.advanceTimersByTime(20_000))
+  expect(result.current).toEqual({ age: 5, away: 25 })
+  act(() => holdClock(null))
+  expect(result.current).toEqual({ age: 25, away: 25 })
 })

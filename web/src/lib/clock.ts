@@ -7,7 +7,8 @@ const listeners = new Set<() => void>()
 // Below that, an answer took its time, or the studio told whole seconds: nothing to mend.
 const SECONDS_APART = 5
 let ahead = 0 // of this machine's clock, in seconds
-let now = timeOfStudio()
+let here = timeOfStudio()
+let heldAt: number | null = null // while nobody knows how things go on
 let timer: ReturnType<typeof setInterval> | undefined
 
 /** The time where the studio runs, in seconds; of now, or of a moment of this machine. */
@@ -21,12 +22,21 @@ export function setClock(header: string | null): void {
   if (Math.abs(apart - ahead) > SECONDS_APART) ahead = Math.abs(apart) > SECONDS_APART ? apart : 0
 }
 
+/** Let what ticks stand still at a moment, because nothing is known of what came after it; null lets it go on. */
+export function holdClock(at: number | null): void {
+  if (at === heldAt) return
+  heldAt = at
+  tick()
+}
+
+function tick(): void {
+  here = timeOfStudio()
+  for (const tell of listeners) tell()
+}
+
 function subscribe(listener: () => void): () => void {
   listeners.add(listener)
-  timer ??= setInterval(() => {
-    now = timeOfStudio()
-    for (const tell of listeners) tell()
-  }, 1000)
+  timer ??= setInterval(tick, 1000)
   return () => {
     listeners.delete(listener)
     if (listeners.size === 0) {
@@ -41,10 +51,17 @@ function subscribe(listener: () => void): () => void {
  * are those of the length, so that it changes when it does, and not up to a minute later.
  */
 export function useNow(since: number | null = null): number {
-  return useSyncExternalStore(subscribe, () => {
-    const from = since ?? 0
-    const age = now - from
-    const step = since === null || age < 60 ? 1 : age < 3600 ? 10 : 60
-    return from + Math.floor(age / step) * step
-  })
+  return useSyncExternalStore(subscribe, () => inSteps(heldAt ?? here, since))
+}
+
+/** The time, in the same steps, also while the studio is away. */
+export function useNowAnyway(since: number): number {
+  return useSyncExternalStore(subscribe, () => inSteps(here, since))
+}
+
+function inSteps(now: number, since: number | null): number {
+  const from = since ?? 0
+  const age = now - from
+  const step = since === null || age < 60 ? 1 : age < 3600 ? 10 : 60
+  return from + Math.floor(age / step) * step
 }

@@ -1,5 +1,5 @@
 import { reconnect, useConnection } from '@/api/live'
-import { timeOfStudio, useNow } from '@/lib/clock'
+import { timeOfStudio, useNowAnyway } from '@/lib/clock'
 import { formatClock, formatDuration, formatMoment } from '@/lib/time'
 import { Button } from '@/ui/Button'
 import { Icon } from '@/ui/Icon'
@@ -8,11 +8,11 @@ import { BANNER_AFTER, connectionWords } from './connectionWords'
 /** Whether the line is up. Pressed, it tries at once. */
 export function ConnectionMark() {
   const connection = useConnection()
-  const now = useNow(connection.state === 'offline' ? timeOfStudio(connection.since) : 0)
+  const now = useNowAnyway(connection.state === 'offline' ? timeOfStudio(connection.since) : 0)
   const { tone, words } = connectionWords(connection, now)
   const isLive = connection.state === 'live'
   const title = isLive
-    ? `Connected since ${formatClock(connection.at / 1000)}. Changes are shown as they happen.`
+    ? `Connected since ${formatClock(timeOfStudio(connection.at))}. Changes are shown as they happen.`
     : 'Try to connect now'
   return (
     <button
@@ -33,7 +33,7 @@ export function ConnectionMark() {
 export function AwayBanner() {
   const connection = useConnection()
   const since = connection.state === 'offline' ? timeOfStudio(connection.since) : null
-  const now = useNow(since)
+  const now = useNowAnyway(since ?? 0)
   if (since === null || now - since < BANNER_AFTER) return null
   return (
     <div

@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import type { ShowOnDisk } from '@/api/shows'
+import { timeOfStudio } from '@/lib/clock'
 import { plainLine, plainText } from '@/lib/plain'
 import { formatMoment, formatWhole } from '@/lib/time'
 import { Panel } from '@/ui/Panel'
@@ -47,7 +48,7 @@ export function DiskShowView({ show }: { show: ShowOnDisk }) {
                   <span className="mono text-text-3">{plainLine(play.meta.status)}</span>
                 ) : null}
                 <span className="ml-auto text-12 text-text-3" title={formatWhole(play.updated_at)}>
-                  {formatMoment(play.updated_at, Date.now() / 1000)}
+                  {formatMoment(play.updated_at, timeOfStudio())}
                 </span>
               </div>
               <Fold file="_meta.json" says={`${Object.keys(play.meta).length} fields`} json={play.meta} />

@@ -1,4 +1,5 @@
 import type { PlayInShow } from '@/api/shows'
+import { timeOfStudio } from '@/lib/clock'
 import { formatMoment } from '@/lib/time'
 import { Icon, type IconName } from '@/ui/Icon'
 import { Inline } from '@/ui/Inline'
@@ -57,7 +58,7 @@ function verdictOf({ verdict, badges, meta }: PlayInShow): Said | null {
 
 function goingOnOf({ badges, meta }: PlayInShow): Said | null {
   if (badges.pill === 'running') {
-    const since = meta.started_at === null ? '' : ` since ${formatMoment(meta.started_at, Date.now() / 1000)}`
+    const since = meta.started_at === null ? '' : ` since ${formatMoment(meta.started_at, timeOfStudio())}`
     const text =
       badges.gate === 'redo' ? 'The feedback above is part of its prompt. The gate runs when it ends.' : null
     return { tone: 'info', icon: 'running', title: `Attempt ${meta.attempt}: running${since}`, text }

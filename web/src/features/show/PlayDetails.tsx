@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { type PlayInFull, type PlayInShow, playQuery, type ShowInFull } from '@/api/shows'
+import { timeOfStudio } from '@/lib/clock'
 import { shortId } from '@/lib/numbers'
 import { plainLine } from '@/lib/plain'
 import { formatMoment } from '@/lib/time'
@@ -141,7 +142,7 @@ function Line({ name, value, at = null, cutStart = false, plain = false }: LineP
         {plain ? null : <CopyButton text={value} label={`Copy ${name.toLowerCase()}`} />}
         {at === null ? null : (
           <span className="font-sans text-12 whitespace-nowrap text-text-3">
-            {formatMoment(at, Date.now() / 1000)}
+            {formatMoment(at, timeOfStudio())}
           </span>
         )}
       </dd>

@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Fragment, useRef } from 'react'
 import { type MessageFilter, type TeamInFull, teamMessagesQuery } from '@/api/teams'
+import { timeOfStudio } from '@/lib/clock'
 import { byDay } from '@/lib/days'
 import { useNewest } from '@/lib/newest'
 import { formatCount } from '@/lib/numbers'
@@ -48,7 +49,7 @@ export function Messages({ team, filter, onFilter }: Props) {
           <Trouble error={list.error} retry={() => void list.refetch()} />
         ) : null}
         {list.data && shown.length === 0 ? <NoMessages team={team} isFiltered={isFiltered} /> : null}
-        {byDay(shown, Date.now() / 1000).map(({ day, rows }) => (
+        {byDay(shown, timeOfStudio()).map(({ day, rows }) => (
           <Fragment key={day}>
             <h3 className="border-b border-line bg-sunken px-4 py-2 text-12 text-text-3">{day}</h3>
             {rows.map((message) => (
