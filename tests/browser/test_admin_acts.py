@@ -107,6 +107,7 @@ def test_what_would_be_refused_is_said_before_and_can_be_left_out(
     expect(asked.get_by_role("alert")).to_contain_text("2 of 3 would be refused, so nothing will change yet")
     rows = asked.get_by_role("region", name="Affected sessions").get_by_role("listitem")
     expect(rows).to_have_count(3)
+    expect(rows.nth(2)).to_contain_text("Rewrite the importer")
     told = rows.all_inner_texts()
     assert "Process alive" in told[0] + told[1] and "Already final" in told[0] + told[1]
     assert "Rewrite the importer" in told[2]

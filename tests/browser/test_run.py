@@ -37,6 +37,9 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         _family(world, teller)
         _failing(world, teller)
         _late(world, teller)
+        beside = {"long": "x" * 199_986 + " the end of it", "same name": 1, "same\nname": 2}
+        beside |= {f"ticket {number}": number for number in range(28)}
+        teller.run("Much beside", at=world.now - 80, node_metadata=beside).end(exit_code=0)
         teller.run("Never spoke", at=world.now - 90).end("failed", exit_code=1)
         teller.run("Pruned later", at=world.now - 9 * HOUR).end(exit_code=0)
         clock.now = world.now
@@ -294,6 +297,21 @@ def test_the_facts_of_a_run(page: Page, world: World) -> None:
     expect(fact(page, "Artifacts")).to_contain_text("artifacts/parser")
 
 
+def test_much_that_was_written_down_beside_is_shown_when_asked_for(page: Page, world: World) -> None:
+    visit(page, world, "Much beside")
+    metadata = page.get_by_role("region", name="Metadata")
+    expect(metadata.locator("dt")).to_have_count(20)
+    long = metadata.locator("dd").first
+    assert len(long.inner_text()) < 400
+    long.get_by_role("button", name="Show all 200.0 kB").click()
+    expect(long).to_contain_text("the end of it")
+    box = long.bounding_box()
+    assert box is not None and box["height"] <= 260
+    metadata.get_by_role("button", name="11 more").click()
+    expect(metadata.locator("dt")).to_have_count(31)
+    expect(metadata.locator("dt").filter(has_text="same name")).to_have_count(2)  # two names that are drawn alike
+
+
 def test_the_duration_of_a_running_run_ticks(page: Page, world: World) -> None:
     """R98: nothing stores it; it is counted while one looks."""
     page.clock.install()
@@ -475,6 +493,28 @@ class TestWithoutTheRun:
         expect(page.get_by_role("link", name="All runs")).to_be_visible()
         page.get_by_role("link", name="Search for it").click()
         expect(page).to_have_url(re.compile(r"/runs\?search=nobody-1$"))
+
+    def test_the_beginning_of_an_id_leads_to_the_run(self, page: Page, world: World) -> None:
+        wanted = world.runs["Fails in three ways"]
+        others = {one["id"] for one in page.request.get("/api/sessions?limit=500").json()["items"]} - {wanted}
+        size = next(size for size in range(1, 40) if not any(one.startswith(wanted[:size]) for one in others))
+        page.goto(f"/runs/{wanted[:size]}?branch=all#m1")
+        expect(page.get_by_role("heading", name="Fails in three ways", level=1)).to_be_visible()
+        expect(page).to_have_url(re.compile(rf"/runs/{wanted}\?branch=all#m1$"))
+        expect(page.get_by_role("log").locator('article[data-position="1"]')).to_be_in_viewport()
+        page.go_back()
+        expect(page).not_to_have_url(re.compile("/runs/"))  # it took the place of what was typed
+
+    def test_a_beginning_that_several_ids_have_says_so_and_names_them(self, page: Page, world: World) -> None:
+        ids = [one["id"] for one in page.request.get("/api/sessions?limit=500").json()["items"]]
+        shared = next(letter for letter in "0123456789abcdef" if sum(one.startswith(letter) for one in ids) > 1)
+        page.goto(f"/runs/{shared}")
+        expect(page.get_by_text("Several runs have an id that begins so.")).to_be_visible()
+        named = page.get_by_role("list", name="Runs whose ids begin so").get_by_role("listitem")
+        first = named.first.get_by_role("link")
+        name = first.inner_text()
+        first.click()
+        expect(page.get_by_role("heading", name=name, level=1)).to_be_visible()
 
     def test_a_deleted_run_keeps_its_history(self, page: Page) -> None:
         page.goto(f"/runs/{id_of('Pruned later')}")

@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import type { Refusal } from '@/api/admin'
-import { runQuery } from '@/api/runs'
+import { someRunsQuery } from '@/api/runList'
+import type { Run } from '@/api/runs'
 import { shortId } from '@/lib/numbers'
 import { plainLine } from '@/lib/plain'
 import { Button } from '@/ui/Button'
@@ -25,8 +26,11 @@ type Props = {
 export function AffectedRuns({ title, refusals, allowed, aside, isActing = false }: Props) {
   const [isWhole, setWhole] = useState(false)
   const limit = isWhole ? Number.POSITIVE_INFINITY : SHOWN
+  const refused = refusals.slice(0, limit)
   const some = allowed.slice(0, Math.max(0, limit - refusals.length))
-  const hidden = refusals.length + allowed.length - Math.min(refusals.length, limit) - some.length
+  const hidden = refusals.length + allowed.length - refused.length - some.length
+  const ids = [...refused.map((one) => one.session_id), ...some.map((one) => one.id)]
+  const { data: runs } = useQuery({ ...someRunsQuery(ids), enabled: !isActing })
   return (
     <section aria-label={title} className="grid gap-2">
       <div className="flex items-center justify-between text-12">
@@ -36,18 +40,16 @@ export function AffectedRuns({ title, refusals, allowed, aside, isActing = false
         </span>
       </div>
       <ul className="divide-y divide-line overflow-hidden rounded-panel border border-line bg-surface">
-        {refusals.slice(0, limit).map((refusal) => (
-          <RefusedRow key={refusal.session_id} refusal={refusal} isActing={isActing} />
+        {refused.map((refusal) => (
+          <RefusedRow key={refusal.session_id} refusal={refusal} run={runs?.get(refusal.session_id)} />
         ))}
         {some.map((one) => (
           <li key={one.id} className={`${ROW} items-center py-1.5`}>
             <Icon name="check" size={14} className="t-success text-tone" />
             <span className="mono">{shortId(one.id)}</span>
-            <span className="cut">
-              <Name id={one.id} isActing={isActing} />
-            </span>
+            <span className="cut">{nameOf(runs?.get(one.id))}</span>
             <span className="cut text-right text-12 text-text-3" title={one.title}>
-              {one.says ?? <Facts id={one.id} isActing={isActing} />}
+              {one.says ?? factsOf(runs?.get(one.id))}
             </span>
             {one.more === undefined ? null : <div className="col-span-2 col-start-3 pt-1">{one.more}</div>}
           </li>
@@ -67,7 +69,7 @@ export function AffectedRuns({ title, refusals, allowed, aside, isActing = false
 const ROW =
   'grid grid-cols-[14px_64px_minmax(0,1fr)] wide:grid-cols-[14px_64px_minmax(0,1fr)_minmax(0,1fr)] gap-x-3 px-3 min-h-[34px] [&>:nth-child(4)]:max-wide:col-start-3 [&>:nth-child(4)]:max-wide:text-left'
 
-function RefusedRow({ refusal, isActing }: { refusal: Refusal; isActing: boolean }) {
+function RefusedRow({ refusal, run }: { refusal: Refusal; run: Run | undefined }) {
   const id = refusal.session_id
   return (
     <li className="grid min-h-[34px] grid-cols-[14px_64px_minmax(0,1fr)_auto] gap-x-3 px-3 py-2">
@@ -75,7 +77,7 @@ function RefusedRow({ refusal, isActing }: { refusal: Refusal; isActing: boolean
       <span className="mono mt-px">{shortId(id)}</span>
       <span className="grid min-w-0 gap-px">
         <span className="cut medium">
-          {refusal.code === 'session_not_found' ? 'No such run' : <Name id={id} isActing={isActing} />}
+          {refusal.code === 'session_not_found' ? 'No such run' : nameOf(run)}
         </span>
         <span className="text-12 break-words text-text-2">{withoutId(refusal.message, id)}</span>
         {refusal.hint === null ? null : (
@@ -114,15 +116,8 @@ function Hint({ text }: { text: string }) {
 /** The row already says which run it is. */
 const withoutId = (message: string, id: string): string => message.replace(`The run ${id} `, 'It ')
 
-type OfRun = { id: string; isActing: boolean }
-
 /** What its state says beside its status: quiet 9h, process gone. */
-function Facts({ id, isActing }: OfRun) {
-  const run = useQuery({ ...runQuery(id), enabled: !isActing })
-  return run.data?.chain.slice(1, 3).join(', ') ?? null
-}
+const factsOf = (run: Run | undefined): string | null => run?.chain.slice(1, 3).join(', ') ?? null
 
-function Name({ id, isActing }: OfRun) {
-  const run = useQuery({ ...runQuery(id), enabled: !isActing })
-  return run.data === undefined ? null : plainLine(run.data.display_name)
-}
+const nameOf = (run: Run | undefined): string | null =>
+  run === undefined ? null : plainLine(run.display_name)

@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { type Plan, transition, transitionPlanQuery } from '@/api/admin'
 import { type Schema, StudioError } from '@/api/client'
+import { timeOfStudio } from '@/lib/clock'
 import { countOf } from '@/lib/numbers'
 import { formatClock } from '@/lib/time'
 import { Button } from '@/ui/Button'
@@ -166,7 +167,7 @@ function Question({ sessionIds, onClose, onDone }: Omit<Props, 'open'>) {
             id: item.session_id,
             title: whyOf(item),
           }))}
-          aside={plan.isFetching ? 'checking' : `checked ${formatClock(plan.dataUpdatedAt / 1000)}`}
+          aside={plan.isFetching ? 'checking' : `checked ${formatClock(timeOfStudio(plan.dataUpdatedAt))}`}
         />
       )}
     </Dialog>

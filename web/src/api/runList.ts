@@ -1,8 +1,9 @@
 // The long list of runs. It is not asked for again as a whole: what changed on the screen is, and whether anything is new.
 
-import { infiniteQueryOptions } from '@tanstack/react-query'
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { timeOfStudio } from '@/lib/clock'
 import { answerOf, GET, type Schema } from './client'
-import type { Run, RunFilter } from './runs'
+import { type Run, type RunFilter, runKeys } from './runs'
 
 const HOUR = 3600
 const DAY = 24 * HOUR
@@ -70,7 +71,7 @@ export async function readRunPage(
   signal?: AbortSignal,
 ): Promise<RunPage> {
   const query = {
-    ...filterOf(search, Date.now() / 1000),
+    ...filterOf(search, timeOfStudio()),
     cursor,
     limit: cursor === null ? FIRST_PAGE : PAGE,
   }
@@ -88,9 +89,38 @@ export async function readRunPage(
 /** Those of these runs that belong to a list, as they are now. */
 export async function readRuns(search: RunSearch, ids: readonly string[]): Promise<Run[]> {
   if (ids.length === 0) return []
-  const query = { ...filterOf(search, Date.now() / 1000), id: [...ids], limit: ROWS_AT_ONCE }
+  const query = { ...filterOf(search, timeOfStudio()), id: [...ids], limit: ROWS_AT_ONCE }
   return (await answerOf(GET('/api/sessions', { params: { query } }))).items
 }
+
+/** Some runs by their ids, however many. One that is gone is not among them. */
+export const someRunsQuery = (ids: readonly string[]) =>
+  queryOptions({
+    queryKey: [...runKeys.lists, 'some', ids],
+    queryFn: async () => {
+      const found = new Map<string, Run>()
+      for (let from = 0; from < ids.length; from += ROWS_AT_ONCE) {
+        for (const run of await readRuns({}, ids.slice(from, from + ROWS_AT_ONCE))) found.set(run.id, run)
+      }
+      return found
+    },
+    placeholderData: keepPreviousData,
+    gcTime: 10_000,
+  })
+
+const MOST_ALIKE = 100
+
+/** Runs whose ids begin so; nobody types one in full. */
+export const runsBeginningQuery = (beginning: string) =>
+  queryOptions({
+    queryKey: [...runKeys.lists, 'beginning', beginning],
+    queryFn: async ({ signal }) => {
+      const query = { search: beginning, limit: MOST_ALIKE }
+      const { items } = await answerOf(GET('/api/sessions', { params: { query }, signal }))
+      return items.filter((run) => run.id.startsWith(beginning)) // names may begin so, too
+    },
+    retry: false,
+  })
 
 export const runListKey = (search: RunSearch, visit: string) => ['run-list', search, visit] as const
 

@@ -1,10 +1,10 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
+import { Transitioning } from '@/actions/Transitioning'
 import { concernsQuery, type Signal } from '@/api/dashboard'
 import { useVisit } from '@/api/visits'
 import { AttentionList } from '@/features/dashboard/AttentionList'
 import { SignalTabs } from '@/features/dashboard/SignalTabs'
-import { Transitioning } from '@/features/runs/Transitioning'
 import { Page } from '@/features/shell/Page'
 import { isSignal, SIGNAL_SENTENCES } from '@/vocabulary/signals'
 

@@ -11,9 +11,10 @@ import { Button } from '@/ui/Button'
 import { Checkbox } from '@/ui/Checkbox'
 import { Panel } from '@/ui/Panel'
 import { EmptyState } from '@/ui/states'
+import type { Act } from '@/vocabulary/operatorActs'
 import { BulkBar } from './BulkBar'
 import { PruneDialog } from './PruneDialog'
-import { type Act, QueueRow } from './QueueRow'
+import { QueueRow } from './QueueRow'
 
 type Asked = { act: Act | 'prune'; ids: string[] }
 type Props = {

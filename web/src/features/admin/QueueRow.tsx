@@ -9,15 +9,7 @@ import { Checkbox } from '@/ui/Checkbox'
 import { Chain } from '@/vocabulary/Chain'
 import { EvidencePopover } from '@/vocabulary/EvidencePopover'
 import { KIND_WORDS } from '@/vocabulary/looks'
-
-export type Act = 'transition' | 'repair' | 'cleanup'
-
-const ACT_WORDS: Record<Act, string> = {
-  transition: 'Transition…',
-  repair: 'Repair…',
-  cleanup: 'Clean up…',
-}
-const isAct = (word: string): word is Act => word in ACT_WORDS
+import { ACT_WORDS, type Act, offerOf } from '@/vocabulary/operatorActs'
 
 type Props = {
   row: Row
@@ -104,9 +96,8 @@ export function QueueRow({ row, isGone, isSelected, onSelect, onAct }: Props) {
   )
 }
 
-/** The first thing that the server offers beside a look (R153). */
 function Offer({ row, name, onAct }: { row: Row; name: string; onAct: (act: Act) => void }) {
-  const offered = row.actions.find((action) => action !== 'inspect')
+  const offered = offerOf(row.actions)
   if (offered === 'logs') {
     return (
       <Link
@@ -120,7 +111,7 @@ function Offer({ row, name, onAct }: { row: Row; name: string; onAct: (act: Act)
       </Link>
     )
   }
-  if (offered === undefined || !isAct(offered)) return null
+  if (offered === null) return null
   return (
     <Button
       size="small"

@@ -1,9 +1,11 @@
 import { Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { type ReactNode, useState } from 'react'
 import type { Schema } from '@/api/client'
 import type { RunInFull } from '@/api/runs'
+import { formatBytes, formatCount } from '@/lib/numbers'
 import { plainLine } from '@/lib/plain'
 import { formatWhole } from '@/lib/time'
+import { Button } from '@/ui/Button'
 import { Panel } from '@/ui/Panel'
 import { Chain } from '@/vocabulary/Chain'
 import { KIND_WORDS, SOURCE_WORDS, STATUS_LOOKS, STATUS_WORDS, UNKNOWN_LOOK } from '@/vocabulary/looks'
@@ -12,6 +14,7 @@ import { RunsOf } from './Overview'
 const LINK = 'medium text-text hover:underline'
 const RUNS_SHOWN = 6
 const METADATA_SHOWN = 20
+const TEXT_SHOWN = 300 // characters
 const INTERACTIVE = 'interactive' // as recorders write it: a person sits in front of the run
 
 type Row = { term: string; says: ReactNode }
@@ -32,9 +35,12 @@ export function Details({ run }: { run: RunInFull }) {
 function Rows({ rows, look = '' }: { rows: readonly Row[]; look?: 'mono' | '' }) {
   return (
     <dl className="grid gap-x-8 wide:grid-cols-2">
-      {rows.map(({ term, says }) => (
-        <div key={term} className="grid min-h-7 grid-cols-[128px_minmax(0,1fr)] items-baseline gap-x-4 py-1">
-          <dt className={`cut text-text-3 ${look || 'text-12'}`}>{term}</dt>
+      {rows.map(({ term, says }, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a run may come from several plays, and have several processes
+        <div key={at} className="grid min-h-7 grid-cols-[128px_minmax(0,1fr)] items-baseline gap-x-4 py-1">
+          <dt title={term} className={`cut text-text-3 ${look || 'text-12'}`}>
+            {term}
+          </dt>
           <dd className={`min-w-0 break-words text-text-2 ${look}`}>{says}</dd>
         </div>
       ))}
@@ -117,7 +123,9 @@ function machineRows(run: RunInFull): Row[] {
         {process.pid === 0 ? 'pid unknown' : `pid ${process.pid}`} on{' '}
         {process.host === null ? 'an unknown host' : plainLine(process.host)}
         {process.command === null ? null : (
-          <span className="mono block text-text-3">{plainLine(process.command)}</span>
+          <span className="mono block text-text-3">
+            <Long text={plainLine(process.command)} />
+          </span>
         )}
       </>
     ),
@@ -159,20 +167,45 @@ function endRows(run: RunInFull): Row[] {
 
 /** What whoever started it wrote down beside: a working folder, a ticket, anything. Its names are theirs. */
 function Metadata({ run }: { run: RunInFull }) {
-  const entries = Object.entries(run.node_metadata ?? {})
-    .filter(([name]) => name !== INTERACTIVE)
-    .slice(0, METADATA_SHOWN)
+  const [isWhole, setWhole] = useState(false)
+  const entries = Object.entries(run.node_metadata ?? {}).filter(([name]) => name !== INTERACTIVE)
+  const shown = isWhole ? entries : entries.slice(0, METADATA_SHOWN)
+  const left = entries.length - shown.length
   if (entries.length === 0) return null
   return (
     <section aria-label="Metadata" className="border-t border-line px-4 pt-3 pb-2.5">
       <h3 className="pb-1 text-12 medium text-text-2">Metadata</h3>
       <Rows
-        rows={entries.map(([name, value]) => ({
+        rows={shown.map(([name, value]) => ({
           term: plainLine(name),
-          says: plainLine(typeof value === 'string' ? value : (JSON.stringify(value) ?? '')),
+          says: <Long text={plainLine(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))} />,
         }))}
         look="mono"
       />
+      {left > 0 ? (
+        <Button look="ghost" size="small" className="mt-1" onClick={() => setWhole(true)}>
+          {formatCount(left)} more
+        </Button>
+      ) : null}
     </section>
+  )
+}
+
+/** A text that may be as long as anything: its beginning, and the rest for whoever asks for it. */
+function Long({ text }: { text: string }) {
+  const [isWhole, setWhole] = useState(false)
+  if (text.length <= TEXT_SHOWN) return text
+  return isWhole ? (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable without a mouse
+    <span tabIndex={0} className="block max-h-60 overflow-y-auto break-all">
+      {text}
+    </span>
+  ) : (
+    <>
+      {text.slice(0, TEXT_SHOWN)}…{' '}
+      <Button look="ghost" size="small" onClick={() => setWhole(true)}>
+        Show all {formatBytes(text.length)}
+      </Button>
+    </>
   )
 }

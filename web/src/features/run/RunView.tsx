@@ -1,21 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useRouterState } from '@tanstack/react-router'
-import {
-  lazy,
-  type ReactNode,
-  type RefObject,
-  Suspense,
-  useEffect,
-  useLayoutEffect,
-  useMemo,
-  useRef,
-  useState,
-} from 'react'
+import { type ReactNode, type RefObject, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import { Transitioning } from '@/actions/Transitioning'
 import { historyQuery, type RunInFull, teamMessagesOfRunQuery } from '@/api/runs'
 import { useKeys } from '@/lib/keys'
 import { copyAndSay } from '@/ui/copying'
-import { Skeleton } from '@/ui/states'
-import { TransitionPlace } from '@/vocabulary/transitioning'
 import { Files } from './Files'
 import { History } from './History'
 import { Overview } from './Overview'
@@ -24,10 +13,6 @@ import { isSection, SECTIONS, type SectionId, useSectionInView } from './section
 import { TeamMessages } from './TeamMessages'
 import { ToolErrors } from './ToolErrors'
 import './run.css'
-
-const TransitionDialog = lazy(async () => ({
-  default: (await import('@/actions/TransitionDialog')).TransitionDialog,
-}))
 
 const TOP_BAR = 48
 const AFTER_DIALOG = 50 // ms: a dialog gives the focus back when it is closed, if there is anybody to give it to
@@ -50,8 +35,8 @@ export function RunView({ run, transcript }: Props) {
   const jumped = useMemo(() => (isSection(hash) ? { to: hash } : null), [hash, jump])
   const inView = useSectionInView(below, jumped)
   const [isEvidenceOpen, setEvidenceOpen] = useState(false)
-  const [ending, setEnding] = useState<readonly string[] | null>(null)
-  useFocusAfter(header, ending !== null, run.status)
+  const [isAsking, setAsking] = useState(false)
+  useFocusAfter(header, isAsking, run.status)
   const history = useQuery(historyQuery(run.id))
   const team = useQuery(teamMessagesOfRunQuery(run.id))
   const teamMessages = Math.max(run.team_messages, team.data?.items.length ?? 0)
@@ -71,7 +56,7 @@ export function RunView({ run, transcript }: Props) {
     E: evidence,
   })
   return (
-    <TransitionPlace value={(ids) => setEnding(ids)}>
+    <Transitioning onAsking={setAsking}>
       <RunHeader
         ref={header}
         run={run}
@@ -93,12 +78,7 @@ export function RunView({ run, transcript }: Props) {
         <TeamMessages messages={team} count={teamMessages} />
       </div>
       <History history={history} />
-      {ending === null ? null : (
-        <Suspense fallback={<Skeleton rows={1} />}>
-          <TransitionDialog sessionIds={[...ending]} open onClose={() => setEnding(null)} />
-        </Suspense>
-      )}
-    </TransitionPlace>
+    </Transitioning>
   )
 }
 

@@ -134,3 +134,20 @@ test('a server that had no time is asked again', async () => {
   await vi.advanceTimersByTimeAsync(SOON)
   expect(count()).toBe(1)
 })
+
+test('runs that are in no loaded page are not remembered for ever, and those that are stay in doubt', async () => {
+  const { watch, write, show, shown } = watching()
+  write('a', 'begun')
+  write('b', 'begun too')
+  show()
+  await vi.advanceTimersByTimeAsync(SOON)
+  watch.seen([])
+  write('a', 'said more', 'message') // out of sight
+  for (let number = 0; number < 50_000; number += 1) {
+    watch.heard({ topic: 'message', id: `m${number}`, session_id: `other ${number}` })
+  }
+  expect(watch.doubted).toBeLessThan(5_000)
+  watch.seen(['a', 'b'])
+  await vi.advanceTimersByTimeAsync(SOON)
+  expect(shown()).toEqual(['begun too', 'said more'])
+})

@@ -6,10 +6,11 @@ import { StudioError } from '@/api/client'
 import type { Change } from '@/api/live'
 import { ROWS_AT_ONCE, type RunPage, type RunSearch, readRunPage, readRuns, runListKey } from '@/api/runList'
 import type { Run } from '@/api/runs'
-import { findNew, type Listed, replaceRows } from './listing'
+import { findNew, type Listed, replaceRows, rowsOf } from './listing'
 
 const SETTLES_IN = 100 // ms: what is written together is looked at together
 const LOOKS_APART = 1000 // ms
+const MANY = 2_000 // runs that changed: those that are in no loaded page need not be remembered
 
 export type News = {
   /** How many runs wait to be let in. */
@@ -38,6 +39,7 @@ export class ListWatch {
   readonly #tell: (news: News) => void
   readonly #reads: Reads
   readonly #due = new Set<string>() // runs that changed since they were read
+  #mostDue = MANY
   #isAllDue = false
   #isFirstDue = false
   #onScreen: readonly string[] = []
@@ -77,11 +79,17 @@ export class ListWatch {
     this.ask()
   }
 
+  /** How many runs are to be read again when they come into sight. */
+  get doubted(): number {
+    return this.#due.size
+  }
+
   heard(change: Change): void {
     if (change.topic === 'reload') this.doubtAll()
     if (!ROW_TOPICS.has(change.topic)) return
     const id = change.session_id ?? (change.topic === 'session' ? change.id : null)
     if (id !== null) this.#due.add(id)
+    if (this.#due.size > this.#mostDue) this.#forgetUnlisted()
     // A message makes no run belong to a list, unless the list is of those that are well, or not, or ask a person.
     const { health, view } = this.#search
     const mayBring = change.topic !== 'message' || health !== undefined || view === 'waiting'
@@ -158,6 +166,14 @@ export class ListWatch {
     this.#isLooking = false
     this.#lookedAt = Date.now()
     if (this.#isAsked) this.ask()
+  }
+
+  /** What is in no page is read anew with the page that brings it, unless that is on its way already. */
+  #forgetUnlisted(): void {
+    if (this.#queries.isFetching({ queryKey: this.#key, exact: true }) > 0) return
+    const listed = new Set(rowsOf(this.#queries.getQueryData<Listed>(this.#key)).map((run) => run.id))
+    for (const id of this.#due) if (!listed.has(id)) this.#due.delete(id)
+    this.#mostDue = Math.max(MANY, 2 * this.#due.size)
   }
 
   #takeDue(): string[] {

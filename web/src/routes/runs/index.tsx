@@ -1,9 +1,9 @@
 import { createFileRoute, useNavigate } from '@tanstack/react-router'
+import { Transitioning } from '@/actions/Transitioning'
 import type { RunSearch } from '@/api/runList'
 import { useVisit } from '@/api/visits'
 import { RunsView } from '@/features/runs/RunsView'
 import { readSearch } from '@/features/runs/search'
-import { Transitioning } from '@/features/runs/Transitioning'
 import { Page } from '@/features/shell/Page'
 
 export const Route = createFileRoute('/runs/')({ validateSearch: readSearch, component: RunsPage })

@@ -1,8 +1,6 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { createFileRoute, useNavigate } from '@tanstack/react-router'
-import { useEffect } from 'react'
-import { watchChanges } from '@/api/live'
-import { isOnDisk, showKeys, showQuery } from '@/api/shows'
+import { isOnDisk, showQuery } from '@/api/shows'
 import { Page } from '@/features/shell/Page'
 import { DiskShowView } from '@/features/show/DiskShowView'
 import { ShowView } from '@/features/show/ShowView'
@@ -24,7 +22,6 @@ function ShowPage() {
   const { play } = Route.useSearch()
   const navigate = useNavigate({ from: Route.fullPath })
   const show = useQuery(showQuery(topic))
-  useRunsOf(topic)
   return (
     <Page title={plainLine(topic)} trail={[{ label: 'Shows', link: { to: '/shows' } }]}>
       {show.isPending ? <Loading /> : null}
@@ -50,22 +47,6 @@ function ShowPage() {
         />
       )}
     </Page>
-  )
-}
-
-/** A play is as well as its run, so the show is looked at again when one of its runs changes. */
-function useRunsOf(topic: string): void {
-  const queries = useQueryClient()
-  useEffect(
-    () =>
-      watchChanges((change) => {
-        if (change.topic !== 'session' || change.session_id === null) return
-        const shown = queries.getQueryData(showQuery(topic).queryKey)
-        if (shown === undefined || isOnDisk(shown)) return
-        if (shown.plays.some((play) => play.session_id === change.session_id))
-          void queries.invalidateQueries({ queryKey: showKeys.one(topic) })
-      }),
-    [queries, topic],
   )
 }
 

@@ -1,23 +1,29 @@
-import { lazy, type ReactNode, Suspense, useCallback, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useCallback, useEffect, useState } from 'react'
 import { type Act, ActPlace, type AskAct } from '@/vocabulary/operatorActs'
 import { type AskTransition, TransitionPlace } from '@/vocabulary/transitioning'
 
 // They come with the first question, not with the page.
 const TransitionDialog = lazy(() =>
-  import('@/actions/TransitionDialog').then((module) => ({ default: module.TransitionDialog })),
+  import('./TransitionDialog').then((module) => ({ default: module.TransitionDialog })),
 )
-const RepairDialog = lazy(() =>
-  import('@/actions/RepairDialog').then((module) => ({ default: module.RepairDialog })),
-)
+const RepairDialog = lazy(() => import('./RepairDialog').then((module) => ({ default: module.RepairDialog })))
 const CleanupDialog = lazy(() =>
-  import('@/actions/CleanupDialog').then((module) => ({ default: module.CleanupDialog })),
+  import('./CleanupDialog').then((module) => ({ default: module.CleanupDialog })),
 )
 
 type Question = { act: Act; ids: string[]; onDone?: () => void }
 
+type TransitioningProps = {
+  children: ReactNode
+  /** Told whenever a dialog opens or closes. */
+  onAsking?: (isAsking: boolean) => void
+}
+
 /** Lets everything within ask for what an operator does to runs, and shows the one dialog for each. */
-export function Transitioning({ children }: { children: ReactNode }) {
+export function Transitioning({ children, onAsking }: TransitioningProps) {
   const [question, setQuestion] = useState<Question | null>(null)
+  const isAsking = question !== null
+  useEffect(() => onAsking?.(isAsking), [onAsking, isAsking])
   const ask = useCallback<AskAct>((act, ids) => setQuestion({ act, ids: [...ids] }), [])
   const askTransition = useCallback<AskTransition>(
     (ids, onDone) => setQuestion({ act: 'transition', ids: [...ids], ...(onDone ? { onDone } : {}) }),
