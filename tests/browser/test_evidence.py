@@ -87,7 +87,7 @@ def test_what_is_known_stays_when_a_later_look_does_not_come_through(
     own_page: Page, own_world: World, expected_problems: list[str]
 ) -> None:
     expected_problems.append("503")
-    told = {"code": "db.busy", "message": "The database is busy.", "hint": None, "refusals": []}
+    told: dict[str, object] = {"code": "db.busy", "message": "The database is busy.", "hint": None, "refusals": []}
     run_id = own_world.runs["Rewrite the importer"]
     address = f"**/api/sessions/{run_id}"
     open_runs(own_page, "?search=importer")

@@ -288,7 +288,7 @@ class TestTheme:
         for one in (page, other):
             expect(one.locator("html")).to_have_attribute("data-theme", "dark")
         page.reload()
-        expect(page.get_by_role("link", name="Runs")).to_be_visible()
+        expect(side(page).get_by_role("link", name="Runs")).to_be_visible()
         expect(page.locator("html")).to_have_attribute("data-theme", "dark")
         page.get_by_role("button", name="Switch theme").click()
         expect(page.locator("html")).to_have_attribute("data-theme", "light")

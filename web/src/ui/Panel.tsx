@@ -1,20 +1,18 @@
-import type { ReactNode } from 'react'
+import type { ComponentProps, ReactNode } from 'react'
 
-type Props = {
+type Props = Omit<ComponentProps<'section'>, 'title'> & {
   title?: ReactNode
   count?: ReactNode
   /** What stands beside the title: a legend, a switch. */
   beside?: ReactNode
   more?: ReactNode
   children: ReactNode
-  className?: string
-  id?: string
 }
 
 /** A box with a line around it, and a head that says what it holds. */
-export function Panel({ title, count, beside, more, children, className = '', id }: Props) {
+export function Panel({ title, count, beside, more, children, className = '', ...rest }: Props) {
   return (
-    <section id={id} className={`min-w-0 rounded-panel border border-line bg-surface ${className}`}>
+    <section {...rest} className={`min-w-0 rounded-panel border border-line bg-surface ${className}`}>
       {title === undefined ? null : (
         <div className="flex min-h-11 items-center gap-2 border-b border-line pr-3 pl-4">
           <h2 className="strong">{title}</h2>

@@ -61,10 +61,11 @@ export function LivePanel<Row extends { id: string }>({
         </>
       }
       className={`overflow-hidden ${className}`}
+      {...handlers} // its head as well: who reaches for what is new must not lose it on the way
     >
       {head}
       {instead === undefined ? (
-        <ul aria-label={title} {...handlers} style={room}>
+        <ul aria-label={title} style={room}>
           {shown.map(({ row, isGone }, slot) => (
             <li
               key={`slot ${slot.toString()}`}

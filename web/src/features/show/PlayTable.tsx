@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react'
+import { type ReactNode, useMemo } from 'react'
 import type { PlayInShow, ShowInFull } from '@/api/shows'
 import { useRowKeys } from '@/lib/rowKeys'
 import { PlayRow } from './PlayRow'
@@ -15,7 +15,11 @@ type Props = {
 /** The plays of a show in the order of its plan. Each row opens where it is. */
 export function PlayTable({ show, lit, open, onPoint, onToggle, onJudge }: Props) {
   const critical = new Set(show.critical_path)
-  const failed = new Set(show.plays.filter((play) => play.badges.pill === 'failed').map((play) => play.name))
+  // The same one until the show changes, else pointing at a row would draw all of them.
+  const failed = useMemo(
+    () => new Set(show.plays.filter((play) => play.badges.pill === 'failed').map((play) => play.name)),
+    [show.plays],
+  )
   const rows = useRowKeys<HTMLTableElement>()
   return (
     <table ref={rows} className="w-full table-fixed border-collapse" aria-label="Plays">
