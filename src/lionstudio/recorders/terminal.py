@@ -6,7 +6,7 @@ import os
 import select
 import signal
 import termios
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -106,7 +106,12 @@ class Terminal:
     def keys(self) -> "Keys":
         """What is typed, on its way to the command."""
         target = Target(os.dup(self.inner), is_ours=True)
-        return Keys(os.dup(self._outer), target, lambda: self._is_ours and not self.is_over)
+        return Keys(os.dup(self._outer), target, self)
+
+    @property
+    def may_read(self) -> bool:
+        """Whether what is typed is for the command."""
+        return self._is_ours and not self.is_over
 
     def close(self) -> None:
         self.give_back()
@@ -119,15 +124,25 @@ class Terminal:
 
 
 class Keys(Flow):
-    """What is typed. It never ends, and nobody waits for it."""
+    """What is typed. It ends with our terminal alone, and nobody waits for it."""
 
-    def __init__(self, source: int, target: Target, may_read: Callable[[], bool]) -> None:
+    def __init__(self, source: int, target: Target, terminal: Terminal) -> None:
         super().__init__(source, target)
-        self._may_read = may_read
+        self._terminal = terminal
+
+    def carry(self) -> bool:
+        had_terminal = self.source is not None
+        moved = super().carry()
+        if had_terminal and self.source is None and not self._terminal.is_over:
+            # Its window was closed. A shell would tell us, but one that is killed with it cannot any more.
+            os.kill(os.getpid(), signal.SIGHUP)
+        return moved
 
     @property
     def wanted(self) -> tuple[int, int] | None:
-        return super().wanted if self._may_read() else None
+        if self._terminal.may_read:
+            return super().wanted
+        return None if self.source is None or self._terminal.is_over else (self.source, 0)  # only whether it is there
 
     @property
     def is_open(self) -> bool:
