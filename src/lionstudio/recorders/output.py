@@ -18,6 +18,7 @@ from lionstudio.services.context import Context, new_id
 from lionstudio.services.messages import append_messages
 
 MESSAGE_BYTES = 64 * 1024
+BATCH_BYTES = 4 * MESSAGE_BYTES  # that are written before they are old
 MESSAGE_AGE = 0.2  # seconds that lines wait for more of them
 LINE_AGE = 1.0  # seconds that a line waits for its end: it may be a question that somebody has to answer
 HEAD = TAIL = 1024 * 1024  # bytes of a run that become messages in any case
@@ -161,7 +162,7 @@ class Output:
                 self._jobs.append(self._when_idle)
                 self._when_idle = None
             if self._new and not self._jobs:
-                self._heard.wait_for(lambda: self._new_bytes >= MESSAGE_BYTES or self._is_over, MESSAGE_AGE)
+                self._heard.wait_for(lambda: self._new_bytes >= BATCH_BYTES or self._is_over, MESSAGE_AGE)
 
     def _is_wanted(self) -> bool:
         return bool(self._new or self._jobs or self._is_over or self._has_news())
