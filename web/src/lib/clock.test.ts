@@ -48,3 +48,10 @@ test('ages stand still while the studio is away, and the time without it is coun
   act(() => holdClock(null))
   expect(result.current).toEqual({ age: 25, away: 25 })
 })
+
+test('what begins to tick after a time without any knows what time it is', () => {
+  renderHook(() => useNow(SINCE)).unmount()
+  vi.setSystemTime(HERE + 600_000)
+  const { result } = renderHook(() => useNow(SINCE) - SINCE)
+  expect(result.current).toBe(600)
+})

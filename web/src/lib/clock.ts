@@ -36,7 +36,10 @@ function tick(): void {
 
 function subscribe(listener: () => void): () => void {
   listeners.add(listener)
-  timer ??= setInterval(tick, 1000)
+  if (timer === undefined) {
+    here = timeOfStudio() // nothing ticked until now
+    timer = setInterval(tick, 1000)
+  }
   return () => {
     listeners.delete(listener)
     if (listeners.size === 0) {
