@@ -60,9 +60,15 @@ def own_studio(own_world: World) -> Iterator[Studio]:
 
 
 @pytest.fixture
-def empty_studio(tmp_path: Path) -> Iterator[Studio]:
+def empty_world(tmp_path: Path) -> Iterator[World]:
+    with build(tmp_path / "empty", size=0) as world:
+        yield world
+
+
+@pytest.fixture
+def empty_studio(empty_world: World) -> Iterator[Studio]:
     """A studio in which nothing was recorded yet."""
-    with build(tmp_path / "empty", size=0) as world, Studio(world.settings) as studio:
+    with Studio(empty_world.settings) as studio:
         yield studio
 
 

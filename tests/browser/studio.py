@@ -44,11 +44,16 @@ class Studio:
         assert ready.wait(30)
 
     def stop(self) -> None:
-        if self._server is None or self._thread is None:
-            return
-        self._server.stop()
-        self._thread.join(30)
-        assert not self._thread.is_alive()
+        thread = self._thread
+        self._let_go()
+        if thread is not None:
+            thread.join(30)
+            assert not thread.is_alive()
+
+    def _let_go(self) -> None:
+        """Stop, without waiting: that takes a second, in which the kernel lets go of a folder that was watched."""
+        if self._server is not None:
+            self._server.stop()
         self._server = self._thread = None
 
     def __enter__(self) -> "Studio":
@@ -56,7 +61,7 @@ class Studio:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
-        self.stop()
+        self._let_go()
 
 
 def launch(playwright: Playwright) -> Browser:

@@ -25,6 +25,7 @@ from tests.browser.admin_console import (
 )
 from tests.browser.axe import expect_accessible_in_both_themes
 from tests.browser.studio import Studio, Visit
+from tests.browser.trouble import fail_until_tried_again
 from tests.browser.world import World, build
 from tests.postgres_server import PostgresServer
 
@@ -265,12 +266,11 @@ def test_an_empty_studio_says_what_is_not_there(empty_page: Page) -> None:
 def test_what_cannot_be_loaded_says_why_and_how_to_go_on(page: Page, expected_problems: list[str]) -> None:
     expected_problems.append("503")
     told = {"code": "database_busy", "message": "The database is busy for longer than 5s.", "hint": "Try again."}
-    page.route("**/api/admin/health*", lambda route: route.fulfill(status=503, json=told))
+    fail_until_tried_again(page, "**/api/admin/health*", lambda route: route.fulfill(status=503, json=told))
     page.goto("/admin")
     trouble = page.get_by_role("alert")
     expect(trouble).to_contain_text("The database is busy for longer than 5s.")
     expect(trouble).to_contain_text("database_busy")
-    page.unroute("**/api/admin/health*")
     trouble.get_by_role("button", name="Try again").click()
     expect(page.get_by_role("heading", name="Session health")).to_be_visible()
     expect(page.get_by_role("table", name="Intervention queue")).to_be_visible()

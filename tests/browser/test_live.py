@@ -114,6 +114,7 @@ class TestRestart:
         return ["ERR_CONNECTION_REFUSED", "ERR_EMPTY_RESPONSE", "ERR_CONNECTION_RESET", "ERR_INCOMPLETE_CHUNKED", "503"]
 
     def test_a_restart_is_told_and_heals_by_itself(self, own_page: Page, own_studio: Studio, own_world: World) -> None:
+        own_page.clock.install()
         own_page.goto("/runs")
         expect_live(own_page)
         count = runs_in(own_page)
@@ -125,6 +126,7 @@ class TestRestart:
             expect(tab.get_by_role("status", name=re.compile(r"Connection: Reconnecting, try \d+"))).to_be_visible()
         with another_process(own_world) as ctx:
             start_run(ctx, "meanwhile", name="meanwhile")
+        own_page.clock.fast_forward(10_000)  # a hitch is not worth a banner
         banner = own_page.get_by_role("alert")
         expect(banner).to_contain_text(re.compile(r"What you see is from \d\d:\d\d"))
         expect(banner).to_contain_text("fills the gap")

@@ -17,6 +17,7 @@ from lionstudio.services.sessions import get_session
 from tests.browser.axe import expect_accessible_in_both_themes
 from tests.browser.studio import Studio
 from tests.browser.telling import Teller, id_of
+from tests.browser.trouble import fail_until_tried_again
 from tests.browser.world import SHOW, TEAM, World, build
 from tests.browser.writer import Writer
 from tests.factories import Clock, assistant_says
@@ -527,11 +528,10 @@ class TestWithoutTheRun:
             route.fulfill(status=503, content_type="application/json", body=json.dumps(body))
 
         address = f"**/api/sessions/{world.runs['Never spoke']}"
-        page.route(address, busy)
+        fail_until_tried_again(page, address, busy)
         page.goto(f"/runs/{world.runs['Never spoke']}")
         expect(page.get_by_role("alert")).to_contain_text("The database is busy.")
         expect(page.get_by_role("alert")).to_contain_text("db.busy")
-        page.unroute(address)
         page.get_by_role("button", name="Try again").click()
         expect(page.get_by_role("heading", level=1)).to_have_text("Never spoke")
 

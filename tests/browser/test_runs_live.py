@@ -14,6 +14,7 @@ from lionstudio.services.sessions import finish_session
 from tests.browser.conftest import _visit
 from tests.browser.run_list import WATCH_SHIFTS, cursor, fill, names, open_runs, row, rows, table, tabs
 from tests.browser.studio import Studio
+from tests.browser.trouble import fail_until_tried_again
 from tests.browser.world import World, build
 from tests.factories import start_run
 
@@ -202,11 +203,10 @@ def test_a_list_that_cannot_be_loaded_says_why_and_tries_again(
     expected_problems.append("ERR_|Failed to load|503")
     own_page.goto("/")
     expect(own_page.get_by_role("link", name="Runs").first).to_be_visible()
-    own_page.route("**/api/sessions?*", lambda route: route.abort())
+    fail_until_tried_again(own_page, "**/api/sessions?*", lambda route: route.abort())
     own_page.get_by_role("navigation", name="Main").get_by_role("link", name="Runs").click()
     trouble = own_page.get_by_role("main").get_by_role("alert")
     expect(trouble).to_contain_text("The studio does not answer.")
-    own_page.unroute("**/api/sessions?*")
     trouble.get_by_role("button", name="Try again").click()
     expect(row(own_page, "Refactor the parser")).to_be_visible()
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -12,6 +13,7 @@ from lionstudio.server.guard import Door
 from lionstudio.services.teams import put_team
 from tests.browser.axe import expect_accessible, expect_accessible_in_both_themes
 from tests.browser.studio import Studio, Visit
+from tests.browser.trouble import fail_until_tried_again
 from tests.browser.world import SHOW, TEAM, World
 from tests.factories import start_run
 from tests.waiting import wait_until
@@ -216,12 +218,12 @@ class TestBrokenSearch:
     def test_the_palette_says_why_and_finds_the_rest(self, page: Page) -> None:
         open_page(page)
         trouble = {"code": "database_busy", "message": "The database is busy.", "hint": "Wait a moment."}
-        page.route("**/api/sessions?*search=*", lambda route: route.fulfill(status=503, json=trouble))
+        busy = partial(Route.fulfill, status=503, json=trouble)
+        fail_until_tried_again(page, "**/api/sessions?*search=*", busy)
         page.keyboard.press("Control+k")
         page.keyboard.type("payments")
         expect(page.get_by_role("alert")).to_contain_text("The database is busy.")
         expect(page.get_by_role("option", name=SHOW)).to_be_visible()
-        page.unroute("**/api/sessions?*search=*")
         page.get_by_role("button", name="Try again").click()
         expect(page.get_by_role("group", name="Runs").get_by_role("option").first).to_be_visible()
         expect(page.get_by_role("alert")).to_have_count(0)

@@ -35,11 +35,6 @@ def _filled(route: str, world: World) -> str:
     return re.sub(r"\{(.*?)\}", lambda name: ids[name[1]], filled)
 
 
-@pytest.fixture(params=["light", "dark"])
-def look(request: pytest.FixtureRequest) -> dict[str, Any]:
-    return {"color_scheme": request.param}
-
-
 def expect_loaded(page: Page) -> None:
     """The page has said what it is, and waits for nothing."""
     expect(page.get_by_role("navigation", name="Main")).to_be_visible()
@@ -49,11 +44,21 @@ def expect_loaded(page: Page) -> None:
 
 
 @pytest.mark.parametrize("route", _routes())
-def test_a_link_to_any_page_opens_it(page: Page, world: World, look: dict[str, Any], route: str) -> None:
+def test_a_link_to_any_page_opens_it(page: Page, world: World, route: str) -> None:
     page.goto(_filled(route, world))
     expect_loaded(page)
     expect(page).to_have_title(re.compile(r"Lion Studio$"))
-    expect(page.locator("html")).to_have_attribute("data-theme", look["color_scheme"])
+
+
+class TestTheme:
+    @pytest.fixture(params=["light", "dark"])
+    def look(self, request: pytest.FixtureRequest) -> dict[str, Any]:
+        return {"color_scheme": request.param}
+
+    def test_a_page_comes_in_the_colours_that_the_system_has(self, page: Page, look: dict[str, Any]) -> None:
+        page.goto("/")
+        expect(page.locator("html")).to_have_attribute("data-theme", look["color_scheme"])
+        expect_loaded(page)
 
 
 def test_every_page_can_be_loaded_again_where_it_is(page: Page, world: World) -> None:
@@ -74,7 +79,6 @@ def answers(page: Page) -> Iterator[list[Response]]:
     yield heard
 
 
-@pytest.mark.parametrize("look", ["light"], indirect=True)
 def test_the_first_load_is_light(page: Page, answers: list[Response]) -> None:
     page.goto("/")
     expect_loaded(page)
@@ -85,7 +89,6 @@ def test_the_first_load_is_light(page: Page, answers: list[Response]) -> None:
     assert sum(sizes.values()) <= SCRIPT_LIMIT, sizes
 
 
-@pytest.mark.parametrize("look", ["light"], indirect=True)
 def test_files_come_packed_and_are_kept_for_ever(page: Page, answers: list[Response]) -> None:
     page.goto("/")
     expect_loaded(page)
@@ -96,7 +99,6 @@ def test_files_come_packed_and_are_kept_for_ever(page: Page, answers: list[Respo
     assert {answer.headers["content-encoding"] for answer in packed} == {"gzip"}
 
 
-@pytest.mark.parametrize("look", ["light"], indirect=True)
 def test_a_second_visit_asks_for_no_file_again(page: Page, answers: list[Response]) -> None:
     page.goto("/")
     expect_loaded(page)
