@@ -241,6 +241,51 @@ def test_what_cannot_be_gone_on_with_says_why(ctx: Context) -> None:
     assert len(runs(ctx)) == 2
 
 
+def test_a_command_that_was_typed_after_two_dashes_is_gone_on_with(ctx: Context) -> None:
+    type_li("agent", "exec", "One", "--name", "first", "--", "sh", "-c", 'printf "%s!" "$1"', "sh", "{prompt}")
+    answer = type_li("agent", "--resume", "first", "Two", "--json")
+    assert answer.code == 0, answer.err
+    assert answer.objects[0]["answer"].endswith("[User]\nTwo!")
+    assert type_li("agent", "--fork-from", "first:0", "Three").out == "Three!\n"
+
+
+def imported(home: Path, place: Path, **facts: Any) -> str:
+    """A run that came here in a folder, in which somebody wrote what they liked."""
+    type_li("agent", "exec/cat", "One", LIONAGI_HOME=str(place), LIONAGI_DB=str(place / "x.db"))
+    [folder] = (place / "runs").iterdir()
+    [branch] = (folder / "branches").iterdir()
+    told = json.loads(branch.read_text())
+    told["metadata"] = {**(told.get("metadata") or {}), **facts}
+    branch.write_text(json.dumps(told))
+    answer = type_li("state", "import", str(folder))
+    assert answer.code == 0, answer.err
+    return folder.name
+
+
+def test_an_imported_run_never_says_which_command_is_run(ctx: Context, home: Path, tmp_path: Path) -> None:
+    trace = tmp_path / "trace"
+    run = imported(home, tmp_path / "theirs", provider="exec", model=f"touch {trace}")
+    for way in ("--resume", "--fork-from"):
+        answer = type_li("agent", way, run, "Go on")
+        assert (answer.code, answer.out, trace.exists()) == (1, "", False)
+        assert "was imported, so the command that its agent was is not run unread" in answer.err
+        assert "-- CMD" in answer.err
+    assert type_li("agent", "exec", "Two", "--resume", run, "--", "cat").out.endswith("[User]\nTwo\n")
+
+
+def test_an_imported_run_gives_an_agent_no_tools_and_no_arguments(
+    ctx: Context, home: Path, tmp_path: Path, claude: Path
+) -> None:
+    run = imported(
+        home, tmp_path / "theirs", provider="claude", model="opus", native_id="n1", tools=["Bash"], effort="high"
+    )
+    answer = type_li("agent", "--resume", run, "Go on")
+    assert answer.err == "The run was imported, so it is given what was said before as text.\n"
+    argv = str(calls_of(claude)[-1]["argv"])
+    assert "Bash" not in argv and "--resume" not in argv
+    assert calls_of(claude)[-1]["cwd"] == os.getcwd()
+
+
 # Ending.
 
 

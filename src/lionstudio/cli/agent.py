@@ -1,6 +1,7 @@
 """`li agent`: one agent does one task, recorded as a run."""
 
 import os
+import shlex
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -111,6 +112,9 @@ def _read(call: Call) -> Asked:
     if not model:
         raise _no_model(profile)
     engine, its_model = _engine(model, None if typed else profile)
+    if args.command and engine.name == "exec":  # kept as what can be typed again
+        its_model = shlex.join(args.command)
+        model = f"exec/{its_model}"
     if args.command and engine.name != "exec":
         said = f"{engine.name} takes no command, and there is one after --."
         raise WrongUsage(said, hint='Only exec runs one: li agent exec "…" -- CMD')
@@ -180,8 +184,8 @@ def _cwd(typed: str | None, conversation: "Conversation | None") -> str:
         if not os.path.isdir(folder):
             raise NotFound(f"The folder {folder} does not exist.", hint="Name another one after --cwd.")
         return folder
-    known = (conversation.session.node_metadata or {}).get("cwd") if conversation is not None else None
-    return known if isinstance(known, str) and os.path.isdir(known) else os.getcwd()
+    known = None if conversation is None else conversation.cwd
+    return known if known is not None and os.path.isdir(known) else os.getcwd()
 
 
 def _no_model(profile: "Profile | None") -> WrongUsage:

@@ -36,6 +36,7 @@ REPORTED = "run.failed.reported"
 # What the metadata of a branch says about the conversation that its agent keeps itself.
 NATIVE_ID = "native_id"
 NATIVE_TOTALS = "native_totals"
+ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,127}", re.ASCII)  # nothing that a program would take for an option
 
 Watch = Callable[[Event], None]  # is told every event, after it was recorded
 OnProcess = Callable[[Process], None]
@@ -82,9 +83,8 @@ def resumed(task: Task, branch: Branch) -> Task:
     """The task, going on with the conversation that the agent of a recorded branch keeps, if it keeps one."""
     known = branch.node_metadata or {}
     native_id, totals = known.get(NATIVE_ID), known.get(NATIVE_TOTALS)
-    return task._replace(
-        resume=native_id if isinstance(native_id, str) else None, totals=totals if isinstance(totals, dict) else {}
-    )
+    is_id = isinstance(native_id, str) and ID.fullmatch(native_id) is not None
+    return task._replace(resume=native_id if is_id else None, totals=totals if isinstance(totals, dict) else {})
 
 
 class Writer:
