@@ -298,6 +298,33 @@ def test_an_agent_that_fails_ends_us_as_it_ended(ctx: Context) -> None:
     assert list_history(ctx, run.id)[-1].sentence == "exec ended with exit code 3: why"
 
 
+CUT_SHORT = """{"type":"thread.started","thread_id":"t1"}
+{"type":"turn.started"}
+{"type":"item.completed","item":{"id":"i1","type":"agent_message","text":"Half"}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("engine", "printed", "sentence"),
+    [
+        ("claude", "", "Claude Code stopped before it had a result."),
+        ("claude", "Please log in first", "Claude Code stopped before it had a result."),
+        ("codex", "", "Codex stopped before its turn had ended."),
+        ("codex", CUT_SHORT, "Codex stopped before its turn had ended."),
+    ],
+)
+def test_an_agent_that_never_says_that_it_is_done_has_failed_though_it_exits_with_0(
+    engine: str, printed: str, sentence: str, ctx: Context, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = write(tmp_path / "agent", "#!/bin/sh\ncat >/dev/null\ncat <<'EOF'\n" + printed + "\nEOF\n")
+    program.chmod(0o755)
+    monkeypatch.setenv(f"LIONSTUDIO_{engine.upper()}", str(program))
+    answer = type_li("agent", engine, "Hi")
+    [run] = runs(ctx)
+    assert (answer.code, run.status) == (1, SessionStatus.FAILED)
+    assert answer.err.startswith(sentence)
+
+
 def test_a_deadline_ends_it_with_124(ctx: Context) -> None:
     answer = type_li("agent", "exec", "Hi", "--timeout", "0.5", "--", "sh", "-c", "echo half; sleep 60")
     [run] = runs(ctx)
