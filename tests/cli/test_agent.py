@@ -356,8 +356,9 @@ def test_a_signal_stops_it_and_what_was_said_stays(
     assert said(ctx, run.id)[1] == ("assistant", "You asked 1 times, last: Please wait")
 
 
-def test_what_an_agent_says_cannot_steer_the_terminal(tmp_path: Path) -> None:
-    assert type_li("agent", "exec", "x", "--", "sh", "-c", HOSTILE).out == "one\\x1b[2J\nlast\n"
+def test_a_program_gets_the_answer_as_it_is() -> None:
+    assert type_li("agent", "exec", "x", "--", "sh", "-c", HOSTILE).out == "one\x1b[2J\nlast\n"
+    assert type_li("agent", "exec/cat", "a\u200fb").out == "a\u200fb\n"
 
 
 def test_on_a_terminal_it_shows_what_the_agent_does(
@@ -443,6 +444,26 @@ def test_the_answer_is_saved_where_it_is_asked_to_be(ctx: Context, tmp_path: Pat
     type_li("agent", "exec/cat", "Keep me", "--save", str(folder))
     assert (folder / "answer.md").read_text() == "Keep me\n"
     assert runs(ctx)[0].artifacts_path == str(folder)
+
+
+def test_what_is_there_already_is_never_written_over(ctx: Context, tmp_path: Path) -> None:
+    elsewhere = write(tmp_path / "elsewhere", "mine")
+    for kind in ("file", "link"):
+        folder = tmp_path / kind
+        folder.mkdir()
+        place = folder / "answer.md"
+        place.write_text("mine") if kind == "file" else place.symlink_to(elsewhere)
+        answer = type_li("agent", "exec/cat", "Keep me", "--save", str(folder))
+        other = folder / f"answer.{runs(ctx)[-1].id}.md"
+        assert (place.read_text(), other.read_text()) == ("mine", "Keep me\n")
+        assert f"answer.md was there already, so the answer is in {other}" in answer.err
+
+
+def test_a_long_answer_comes_out_whole_and_is_saved_whole(ctx: Context, tmp_path: Path) -> None:
+    answer = type_li("agent", "exec", "x", "--save", str(tmp_path / "out"), "--", "seq", "1", "400000")
+    whole = "".join(f"{number}\n" for number in range(1, 400_001))
+    assert (answer.code, answer.out == whole, answer.err) == (0, True, "")
+    assert (tmp_path / "out" / "answer.md").read_text() == whole
 
 
 def test_a_run_has_its_folder(ctx: Context, home: Path, claude: Path) -> None:

@@ -288,10 +288,10 @@ def test_what_only_lionagi_understands_is_said_and_not_used(home: Path, ctx: Con
     assert answer.err == f"{path}: max-ops, show-graph means something to lionagi only; it is not used.\n"
 
 
-def test_what_an_agent_says_cannot_steer_the_terminal(home: Path, ctx: Context, tmp_path: Path):
+def test_a_program_gets_what_an_agent_says_as_it_is(home: Path, ctx: Context, tmp_path: Path):
     hostile = agent(tmp_path / "agent.sh", r"printf '\033]0;owned\007\033[2Jfine\n'")
     playbook(home, f"model: {hostile}\nprompt: Go.\n")
-    assert type_li("play", "review").out == "\\x1b]0;owned\\x07\\x1b[2Jfine\n"
+    assert type_li("play", "review").out == "\x1b]0;owned\x07\x1b[2Jfine\n"
 
 
 def on_terminal(*words: str) -> tuple[int, str, str]:

@@ -12,6 +12,7 @@ import pytest
 from lionstudio.domain.errors import Conflict, InvalidRequest, Unavailable, UnknownWord
 from lionstudio.domain.session import Session, SessionStatus
 from lionstudio.engines.launch import Launch, Parent, launched
+from lionstudio.engines.working import Worked
 from lionstudio.recorders.recorder import record
 from lionstudio.recorders.team_joining import join_team
 from lionstudio.services.branches import list_branches
@@ -166,11 +167,12 @@ def test_a_file_that_cannot_be_saved_is_said_and_ends_nothing(
 ) -> None:
     folder = tmp_path / "out"
     with launched(Launch(db=str(sqlite_path), save=str(folder))) as begun:
-        (folder / "answer.md").mkdir()
-        begun.save("answer.md", "text")
-        begun.save("other.md", "half \ud800")
+        for name in ("answer.md", f"answer.{begun.run.session_id}.md"):
+            (folder / name).mkdir()
+        begun.save("answer.md", Worked("text", 0))
+        begun.save("other.md", Worked("half \ud800", 0))
     assert (folder / "other.md").read_text() == "half ?\n"
-    assert f"answer.md could not be written to {folder} (Is a directory)." in capsys.readouterr().err
+    assert f"answer.md could not be written to {folder} (File exists)." in capsys.readouterr().err
     assert only_run(sqlite_ctx).status is SessionStatus.COMPLETED
 
 

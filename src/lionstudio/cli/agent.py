@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lionstudio.cli.command import Call, WrongUsage
 from lionstudio.cli.crew import launch_of, usage_values, why_ended
-from lionstudio.cli.output import many_lines
 from lionstudio.cli.prompt import read_prompt
 from lionstudio.domain.errors import Error, NotFound
 from lionstudio.domain.session import InvocationKind
@@ -61,8 +60,7 @@ def agent(call: Call) -> int:
     with launched(launch) as begun:
         call.out.say_live(f"Run {begun.run.session_id}")
         worked = _work(call, begun, asked)
-        if worked.answer is not None:
-            begun.save(ANSWER_FILE, worked.answer)
+        begun.save(ANSWER_FILE, worked)
         begun.end(worked.exit_code, worked.reason, worked.sentence)
     _print(call, begun, asked, worked)
     return begun.exit_code
@@ -208,7 +206,7 @@ def _print(call: Call, begun: Launched, asked: Asked, worked: Worked) -> None:
         call.out.json(_as_json(call, begun, asked, worked))
         return
     if worked.answer is not None:
-        call.out.say_data(many_lines(worked.answer))
+        call.out.say_answer(worked.answer)
     if worked.exit_code:
         call.out.say(f"{why_ended(worked.exit_code, worked.sentence)} li runs show {session_id} shows more.")
 

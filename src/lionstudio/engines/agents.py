@@ -109,8 +109,7 @@ class Crew:
             watch=None if watch is None else lambda event: watch(step, event),
             on_process=self._record_process if self._is_alone else None,
         )
-        if worked.answer is not None:
-            self._launched.save("answer.md" if self._is_alone else f"{step.name}.md", worked.answer)
+        self._launched.save("answer.md" if self._is_alone else f"{step.name}.md", worked)
         return Done(worked.answer, worked.exit_code, worked.reason, worked.sentence, branch.id, ready.model)
 
     @property

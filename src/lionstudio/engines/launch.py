@@ -7,14 +7,17 @@ from typing import Any, NamedTuple
 
 from lionstudio.domain.asking import INTERACTIVE
 from lionstudio.domain.errors import InvalidRequest, Unavailable
+from lionstudio.domain.phrases import count_of
 from lionstudio.domain.session import InvocationKind, exit_code_of
 from lionstudio.domain.show_files import session_name
+from lionstudio.engines.working import Worked
 from lionstudio.recorders.branch import BranchRecorder
 from lionstudio.recorders.endings import ending_of_exception
 from lionstudio.recorders.keeper import Keeper
 from lionstudio.recorders.recorder import Run
 from lionstudio.recorders.recording import Recording
 from lionstudio.recorders.run_folder import RunFolder, artifacts_in, folder_of
+from lionstudio.recorders.saving import create_file
 from lionstudio.recorders.stopping import Stopping
 from lionstudio.services.context import new_line
 from lionstudio.services.sessions import SessionDraft
@@ -95,15 +98,22 @@ class Launched:
             return prompt or note
         return f"{prompt}\n\n{note}"
 
-    def save(self, name: str, text: str) -> None:
-        """Put a file where --save says, if it does. One that cannot be written is said, and ends nothing."""
-        if self.launch.save is None:
+    def save(self, name: str, worked: Worked) -> None:
+        """Put an answer where --save says, if it does. One that cannot be written is said, and ends nothing."""
+        if worked.left_out:
+            self.say(f"cut {name}", f"The answer is very long: {count_of(worked.left_out, 'character')} are left out.")
+        folder, text = self.launch.save, worked.answer
+        if folder is None or text is None:
             return
         try:
-            with open(os.path.join(self.launch.save, name), "w", encoding="utf-8", errors="replace") as file:
-                file.write(text if text.endswith("\n") else f"{text}\n")
+            file, path = create_file(folder, name, self.run.session_id)
+            with open(file, "w", encoding="utf-8", errors="replace") as opened:
+                opened.write(text if text.endswith("\n") else f"{text}\n")
         except OSError as error:
-            self.say("save", f"{name} could not be written to {self.launch.save} ({error.strerror}).")
+            self.say("save", f"{name} could not be written to {folder} ({error.strerror}).")
+            return
+        if path != os.path.join(folder, name):
+            self.say(f"save {name}", f"{name} was there already, so the answer is in {path}")
 
     def say(self, what: str, sentence: str) -> None:
         """Tell a person on stderr, once for each kind of thing."""

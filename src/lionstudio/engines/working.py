@@ -53,6 +53,7 @@ class Worked(NamedTuple):
     model: str | None = None  # as the agent told it
     unknown_lines: int = 0
     noise: str = ""  # the last of what it printed beside its stream
+    left_out: int = 0  # characters that are missing in the middle of the answer
 
 
 def work(
@@ -237,6 +238,7 @@ def _judge(engine: str, verdict: Verdict, writer: Writer, cause: int | None) -> 
         model=writer.model,
         unknown_lines=writer.unknown_lines,
         noise=writer.noise,
+        left_out=verdict.left_out,
     )
 
 
