@@ -61,7 +61,29 @@ def test_the_prompt_is_typed_piped_in_or_in_a_file(tmp_path: Path) -> None:
     assert type_li("agent", "exec/cat", stdin="From a pipe\n").out == "From a pipe\n"
     assert type_li("agent", "exec/cat", "-", stdin="From a dash\n").out == "From a dash\n"
     assert type_li("agent", "exec/cat", "--file", str(file)).out == "From a file\n"
-    assert type_li("agent", "exec/cat", "Typed", stdin="not read").out == "Typed\n"
+
+
+def test_what_is_piped_in_comes_behind_what_is_typed_or_in_a_file(tmp_path: Path) -> None:
+    file = write(tmp_path / "prompt.md", "Review this\n")
+    assert type_li("agent", "exec/cat", "Review this", stdin="- a\n+ b\n").out == "Review this\n\n- a\n+ b\n"
+    assert type_li("agent", "exec/cat", "--file", str(file), stdin="+ b\n").out == "Review this\n\n+ b\n"
+    assert type_li("agent", "exec/cat", "Typed", stdin="\n").out == "Typed\n"
+    assert type_li("agent", "exec/cat", "Typed").out == "Typed\n"
+    with file.open() as opened:
+        words = [sys.executable, "-m", "lionstudio", "agent", "exec/cat", "Typed"]
+        assert subprocess.run(words, stdin=opened, capture_output=True, text=True).stdout == "Typed\n\nReview this\n"
+
+
+def test_who_waits_for_a_pipe_that_stays_open_says_so() -> None:
+    words = [sys.executable, "-m", "lionstudio", "agent", "exec/cat", "Typed"]
+    with subprocess.Popen(
+        words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as li:  # fmt: skip
+        assert li.stdin is not None and li.stderr is not None and li.stdout is not None
+        assert "Waiting for the end of standard input." in li.stderr.readline()
+        li.stdin.write("late")
+        li.stdin.close()
+        assert li.stdout.read() == "Typed\n\nlate\n"
 
 
 def test_the_command_of_exec_may_be_typed_after_two_dashes(ctx: Context) -> None:
