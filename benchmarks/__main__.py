@@ -12,7 +12,8 @@ from typing import Any
 from benchmarks import measure
 
 NAMES = (
-    "append", "import", "list", "dashboard", "feed", "open", "writers", "prune", "doctor", "cli", "http", "browser",
+    "append", "import", "list", "dashboard", "feed", "open", "writers", "prune", "doctor", "cli", "record", "http",
+    "browser",
 )  # fmt: skip
 DEFAULT_RESULTS = Path(__file__).parent / "results" / "latest.json"
 

@@ -4,11 +4,12 @@ import pytest
 
 from lionstudio.domain.conversation import SYSTEM_CLASS, Branch, MessageDraft
 from lionstudio.domain.errors import ForkOutOfRange
+from lionstudio.domain.usage import Usage
 from lionstudio.services import branches, messages
 from lionstudio.services.branches import BranchDraft
 from lionstudio.services.context import Context, new_line
 from lionstudio.services.prune import WhyKept, plan_prune
-from lionstudio.services.sessions import finish_session, get_session
+from lionstudio.services.sessions import finish_session, get_session, get_usage
 from tests.factories import Clock, assistant_says, line_of, start_run, user_says
 
 
@@ -89,3 +90,20 @@ def test_a_position_that_a_branch_does_not_have_is_refused(ctx: Context) -> None
     begin(ctx, user_says("Hi", id="u"))
     with pytest.raises(ForkOutOfRange, match="1 message"):
         fork(ctx, 2)
+
+
+def test_what_a_fork_has_from_its_parent_gets_no_second_place_when_it_is_said_again(ctx: Context) -> None:
+    begin(ctx, user_says("Hi", id="u"), assistant_says("Yes", id="a"))
+    finish_session(ctx, "run-1", "completed")
+    child = fork(ctx, 1)
+    line = line_of("run-1")._replace(branch_id=child.id, branch_progression_id=child.progression_id)
+    start_run(ctx, "run-2", parent_branch_id="run-1-main")
+    usage = {"model": "m", "usage": {"output_tokens": 5}}
+    for where in (line, line_of("run-2")):
+        messages.append_message(ctx, where, user_says("Hello", id="u", node_metadata=usage))
+    assert history(ctx, "run-1", child.id) == ["u"]
+    assert history(ctx, "run-2", "run-2-main") == ["u", "a"]
+    assert get_session(ctx, "run-2").message_count == 0
+    assert (get_usage(ctx, "run-1"), get_usage(ctx, "run-2")) == ({"m": Usage(output_tokens=5)}, {})
+    messages.append_message(ctx, line, assistant_says("Yes", id="a"))  # it was said after the fork
+    assert history(ctx, "run-1", child.id) == ["u", "a"]

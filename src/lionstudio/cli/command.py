@@ -4,14 +4,16 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lionstudio.cli.output import Console
 from lionstudio.domain.errors import Invalid
 from lionstudio.domain.near_words import did_you_mean
 from lionstudio.recorders.reading import open_to_read
 from lionstudio.services.context import Context
 from lionstudio.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from lionstudio.cli.output import Console
 
 REST = "..."  # what argparse calls all that follows
 
@@ -61,10 +63,16 @@ class Command(NamedTuple):
 class Call:
     """One command as it was typed: its arguments, where its answer goes, and the database, opened when it is used."""
 
-    def __init__(self, args: Any, out: Console) -> None:
+    def __init__(self, args: Any) -> None:
         self.args = args
-        self.out = out
         self._opened: Context | None = None
+
+    @cached_property
+    def out(self) -> "Console":
+        """Where its answer goes."""
+        from lionstudio.cli.output import Console
+
+        return Console(as_json=getattr(self.args, "json", False), db=self.args.db)
 
     @cached_property
     def settings(self) -> Settings:
@@ -107,7 +115,7 @@ def run_command(command: Command, words: Sequence[str]) -> int:
     args = parse(command, words)
     module, _, function = command.target.partition(".")
     run: Callable[[Call], int | None] = getattr(import_module(f"lionstudio.cli.{module}"), function)
-    call = Call(args, Console(as_json=getattr(args, "json", False), db=args.db))
+    call = Call(args)
     try:
         return run(call) or 0
     finally:

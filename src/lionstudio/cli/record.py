@@ -5,7 +5,6 @@ import sys
 from typing import TYPE_CHECKING
 
 from lionstudio.cli.command import Call, WrongUsage
-from lionstudio.cli.output import one_line
 from lionstudio.recorders.command import Wanted, run_recorded
 
 if TYPE_CHECKING:
@@ -41,6 +40,8 @@ def record(call: Call) -> int:
     }
     ended = run_recorded(wanted, {name: value for name, value in told.items() if value})
     if not ended.has_begun:
+        from lionstudio.cli.output import one_line
+
         print(one_line(f"li: {ended.sentence}."), file=sys.stderr)
     return ended.code
 

@@ -247,7 +247,7 @@ class _Printer:
             *([out.paint(one_line(" / ".join(where)), "strong")] if where else []),
         ]
         out.say_data("  ".join(head))
-        for line in readable(text_of(message)):
+        for line in readable(_as_printed(message)):
             out.say_data(f"{INDENT}{line}".rstrip())
 
     def _branch(self, said: Said) -> str | None:
@@ -263,9 +263,20 @@ class _Printer:
         return self._branches[known]
 
 
+def _as_printed(message: Message) -> str:
+    """What a message says; what a command printed as one reads it: without colours, and without what it wrote over."""
+    text = text_of(message)
+    if (message.node_metadata or {}).get("stream") is None:
+        return text
+    import re
+
+    text = re.sub(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])", "", text)
+    return re.sub(r"[^\n]*\r(?=[^\r\n])", "", text)
+
+
 def readable(text: str) -> list[str]:
     """The lines of a text, safe to print; of a long one the beginning, and how much more there is."""
-    safe = many_lines(text)
+    safe = many_lines(text).removesuffix("\n")  # what a command prints ends its lines
     lines = safe[:MOST_CHARACTERS].split("\n")[:MOST_LINES]
     left = len(safe) - len("\n".join(lines))
     return [*lines, f"… {count_of(left, 'more character')}; --json gives all"] if left > 0 else lines

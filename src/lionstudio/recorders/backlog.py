@@ -5,7 +5,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from lionstudio.domain.json_text import from_json, to_json
-from lionstudio.recorders.records import REFUSED_FOR_GOOD, Record, apply
+from lionstudio.recorders.records import Record
 from lionstudio.services.context import Context
 
 if TYPE_CHECKING:
@@ -115,6 +115,8 @@ class Backlog:
             pass  # no room there either, or no permission: it stays in memory
 
     def _apply_first(self, ctx: Context) -> None:
+        from lionstudio.recorders.applying import REFUSED_FOR_GOOD, apply
+
         try:
             apply(ctx, from_json(self._memory[0].decode()))
         except REFUSED_FOR_GOOD:  # and there is no file to keep it in

@@ -21,9 +21,7 @@ from lionstudio.recorders import ambient
 from lionstudio.recorders.recording import Recording, Storing
 from lionstudio.recorders.records import branch_record, describe_record, message_record, send_record
 from lionstudio.recorders.signals import signals
-from lionstudio.services.branches import BranchDraft, create_branch
 from lionstudio.services.context import Context, new_id, new_line
-from lionstudio.services.describing import describe_branch
 from lionstudio.services.messages import append_message, list_inbox, list_outbox, send_message
 
 Seen = Message | int | None  # a message of the inbox or its position: what comes after it is new
@@ -184,6 +182,8 @@ class BranchRecorder:
 
     def describe(self, facts: Mapping[str, Any]) -> None:
         """Add to what is known of this branch (its metadata), over what was said of it under the same names."""
+        from lionstudio.services.describing import describe_branch
+
         line, facts = self._line, self._recording.own(facts)
         self._recording.write(
             describe_branch, line, facts, record=lambda: describe_record(line, facts), branch=self._created
@@ -209,6 +209,8 @@ class BranchRecorder:
     def _begin(
         self, name: str | None, model: str | None, metadata: Mapping[str, Any] | None, **fork: Any
     ) -> "BranchRecorder":
+        from lionstudio.services.branches import BranchDraft, create_branch
+
         require_texts({"name of a branch": name, "model": model})
         require_mapping("metadata", metadata)
         line = new_line(self._line.session_id)._replace(session_progression_id=self._line.session_progression_id)

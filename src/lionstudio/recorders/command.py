@@ -4,7 +4,7 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lionstudio.domain.session import InvocationKind
 from lionstudio.domain.words import parse_word
@@ -16,12 +16,14 @@ from lionstudio.recorders.recorder import Run
 from lionstudio.recorders.recording import Recording
 from lionstudio.recorders.records import open_call_record, session_facts_record
 from lionstudio.recorders.running import Ended, way_of
-from lionstudio.recorders.saving import Saved
 from lionstudio.recorders.stopping import Stopping
 from lionstudio.services.context import new_line
 from lionstudio.services.open_calls import open_call
 from lionstudio.services.sessions import SessionDraft
 from lionstudio.settings import load_settings
+
+if TYPE_CHECKING:
+    from lionstudio.recorders.saving import Saved
 
 HARMLESS = frozenset("%+,-./:=@_")  # in a word that a shell takes as it is
 LEFT_OPEN = "The command has ended, and others keep its output open. What they say from now on is not recorded."
@@ -64,7 +66,7 @@ class Heard:
         self._run = run
         self._wanted = wanted
         self._output = Output(run, when_idle=prepare)
-        self._saved = None if wanted.save is None else Saved(wanted.save, run.session_id)
+        self._saved = None if wanted.save is None else _save_to(wanted.save, run.session_id)
 
     def begun(self, pid: int, *, leads_group: bool) -> None:
         """The command is this process."""
@@ -120,6 +122,12 @@ class Heard:
         record = session_facts_record(session_id, facts)
         self._run._recording.write(describe_session, session_id, facts, record=lambda: record)
         return None
+
+
+def _save_to(folder: str, session_id: str) -> "Saved":
+    from lionstudio.recorders.saving import Saved
+
+    return Saved(folder, session_id)
 
 
 def _announce(wanted: Wanted) -> Run:

@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 READ_BYTES = 256 * 1024
 PIPE_BYTES = 1024 * 1024  # that a pipe of ours may hold: fewer and longer strides through much output
@@ -16,29 +16,32 @@ ATOMIC = 512  # bytes that POSIX promises a pipe to take at once when it takes a
 WRITABLE = select.POLLOUT | select.POLLERR | select.POLLHUP
 READABLE = select.POLLIN | select.POLLERR | select.POLLHUP
 
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    class Watched(Protocol):
+        """Whose bytes these are: somebody who ends one day, and may be told to."""
+
+        @property
+        def descriptors(self) -> Sequence[int]:
+            """What becomes readable when there is something to do for them."""
+
+        @property
+        def patience(self) -> float | None:
+            """For how many seconds nothing needs to be done, if nothing else happens."""
+
+        @property
+        def is_told(self) -> bool:
+            """Whether they were told to end, so that nobody should be waited for."""
+
+        def attend(self) -> None:
+            """Do what is to be done now."""
+
+        def has_ended(self) -> bool: ...
+
+
 Hear = Callable[[bytes], None]
 Write = Callable[[memoryview], int]
-
-
-class Watched(Protocol):
-    """Whose bytes these are: somebody who ends one day, and may be told to."""
-
-    @property
-    def descriptors(self) -> Sequence[int]:
-        """What becomes readable when there is something to do for them."""
-
-    @property
-    def patience(self) -> float | None:
-        """For how many seconds nothing needs to be done, if nothing else happens."""
-
-    @property
-    def is_told(self) -> bool:
-        """Whether they were told to end, so that nobody should be waited for."""
-
-    def attend(self) -> None:
-        """Do what is to be done now."""
-
-    def has_ended(self) -> bool: ...
 
 
 def make_pipe() -> tuple[int, int]:
@@ -215,7 +218,7 @@ class Feed(Flow):
 class Pump:
     """Keeps flows going, in one thread."""
 
-    def __init__(self, flows: Sequence[Flow], watched: Watched) -> None:
+    def __init__(self, flows: Sequence[Flow], watched: "Watched") -> None:
         self._flows = flows
         self._watched = watched
         self._poll = select.poll()

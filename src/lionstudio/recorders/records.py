@@ -1,31 +1,28 @@
-"""What a recorder has to say, as records that can be written to the database now or kept for later."""
+"""What a recorder has to say, as records that are kept until the database takes them."""
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from lionstudio.domain.conversation import Line, MessageDraft
 from lionstudio.domain.drafts import require_message, require_recipient
-from lionstudio.domain.errors import Conflict, ForkOutOfRange, Invalid, InvalidRequest, NotFound
-from lionstudio.domain.process import Place, ProcessRecord, ProcessRole
-from lionstudio.services.branches import BranchDraft, create_branch
-from lionstudio.services.context import Context
-from lionstudio.services.describing import describe_branch, describe_session
-from lionstudio.services.messages import append_message, send_message
-from lionstudio.services.open_calls import close_call, open_call
-from lionstudio.services.sessions import SessionDraft, finish_session, put_process, start_session
+
+if TYPE_CHECKING:
+    from lionstudio.domain.process import ProcessRecord
+    from lionstudio.services.branches import BranchDraft
+    from lionstudio.services.sessions import SessionDraft
 
 Record = dict[str, Any]  # JSON: a record must survive the process that made it
 
 
-def start_record(draft: SessionDraft, process: ProcessRecord) -> Record:
+def start_record(draft: "SessionDraft", process: "ProcessRecord") -> Record:
     return {"do": "start", "draft": _fields(draft), "process": _process_fields(process)}
 
 
-def processes_record(*processes: ProcessRecord) -> Record:
+def processes_record(*processes: "ProcessRecord") -> Record:
     return {"do": "processes", "processes": [_process_fields(process) for process in processes]}
 
 
-def branch_record(draft: BranchDraft) -> Record:
+def branch_record(draft: "BranchDraft") -> Record:
     return {"do": "branch", "draft": _fields(draft)}
 
 
@@ -58,15 +55,7 @@ def finish_record(session_id: str, ending: Mapping[str, Any]) -> Record:
     return {"do": "finish", "session_id": session_id, "ending": dict(ending)}
 
 
-def apply(ctx: Context, record: Any) -> None:
-    """Write a record into the database. Doing it twice changes nothing."""
-    write = _WRITERS.get(record["do"])
-    if write is None:
-        raise InvalidRequest(f"A record of a newer version: {record['do']!r}.")
-    write(ctx, record)
-
-
-def _fields(draft: SessionDraft | BranchDraft | MessageDraft) -> dict[str, Any]:
+def _fields(draft: "SessionDraft | BranchDraft | MessageDraft") -> dict[str, Any]:
     return {name: value for name, value in draft._asdict().items() if value is not None}
 
 
@@ -78,78 +67,5 @@ def _message_fields(draft: MessageDraft) -> dict[str, Any]:
     return fields
 
 
-def _process_fields(process: ProcessRecord) -> dict[str, Any]:
+def _process_fields(process: "ProcessRecord") -> dict[str, Any]:
     return {**process._asdict(), "place": process.place._asdict()}
-
-
-def _process(fields: Mapping[str, Any]) -> ProcessRecord:
-    place, role = Place(**fields["place"]), ProcessRole(fields["role"])
-    return ProcessRecord(**{**fields, "place": place, "role": role})
-
-
-def _start(ctx: Context, record: Record) -> None:
-    fields = dict(record["draft"])
-    start_session(ctx, SessionDraft(line=Line(*fields.pop("line")), **fields), _process(record["process"]))
-
-
-def _processes(ctx: Context, record: Record) -> None:
-    put_process(ctx, *(_process(fields) for fields in record["processes"]))
-
-
-def _branch(ctx: Context, record: Record) -> None:
-    fields = dict(record["draft"])
-    line = Line(*fields.pop("line"))
-    try:
-        create_branch(ctx, BranchDraft(line=line, **fields))
-    except ForkOutOfRange:
-        # Too late to tell the caller. Without its branch every message in it would be refused too.
-        create_branch(ctx, BranchDraft(line=line, **{**fields, "forked_at_ord": None}))
-
-
-def _describe(ctx: Context, record: Record) -> None:
-    describe_branch(ctx, Line(*record["line"]), record["facts"])
-
-
-def _describe_session(ctx: Context, record: Record) -> None:
-    describe_session(ctx, record["session_id"], record["facts"])
-
-
-def _open_call(ctx: Context, record: Record) -> None:
-    open_call(ctx, Line(*record["line"]), record["call_id"], record["tool"], record["since"])
-
-
-def _close_call(ctx: Context, record: Record) -> None:
-    close_call(ctx, Line(*record["line"]), record["call_id"])
-
-
-def _message(ctx: Context, record: Record) -> None:
-    append_message(ctx, Line(*record["line"]), _message_draft(record), at=record["at"])
-
-
-def _send(ctx: Context, record: Record) -> None:
-    send_message(ctx, record["session_id"], _message_draft(record))
-
-
-def _message_draft(record: Record) -> MessageDraft:
-    return MessageDraft(**{"content": None, **record["draft"]})
-
-
-def _finish(ctx: Context, record: Record) -> None:
-    finish_session(ctx, record["session_id"], **record["ending"])
-
-
-# What says that a record will never be taken, however often it is tried: it makes no sense, or its place is gone.
-REFUSED_FOR_GOOD = (Invalid, Conflict, NotFound, KeyError, TypeError, ValueError, AttributeError)
-
-_WRITERS: Mapping[str, Callable[[Context, Record], None]] = {
-    "start": _start,
-    "processes": _processes,
-    "branch": _branch,
-    "describe": _describe,
-    "describe_session": _describe_session,
-    "open_call": _open_call,
-    "close_call": _close_call,
-    "message": _message,
-    "send": _send,
-    "finish": _finish,
-}

@@ -5,33 +5,37 @@ import os
 import signal
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lionstudio.recorders import guard
-from lionstudio.recorders.child import why_not_started
-from lionstudio.recorders.flows import Flow, Hear, Pump, Target, make_pipe
+from lionstudio.recorders.flows import Flow, Pump, Target, make_pipe
 from lionstudio.recorders.guard import Guard
 from lionstudio.recorders.output import TERMINAL
 from lionstudio.recorders.stopping import Stopping
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    from lionstudio.recorders.flows import Hear
+
+    class Listener(Protocol):
+        """Who wants to know what a command does."""
+
+        def begun(self, pid: int, *, leads_group: bool) -> None:
+            """The command is this process; whether it has a group of its own."""
+
+        def hear(self, stream: str) -> Hear:
+            """What is to be called with all that is said in a stream."""
+
+        def say(self, what: str, sentence: str) -> None:
+            """Tell a person, once for each kind of thing."""
+
 
 STDERR = 2
 STREAMS: Mapping[int, str] = {1: "stdout", STDERR: "stderr"}
 FORWARDED = (signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)  # that would end us, and are meant for the command
 IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
 SHELL = "/bin/sh"
-
-
-class Listener(Protocol):
-    """Who wants to know what a command does."""
-
-    def begun(self, pid: int, *, leads_group: bool) -> None:
-        """The command is this process; whether it has a group of its own."""
-
-    def hear(self, stream: str) -> Hear:
-        """What is to be called with all that is said in a stream."""
-
-    def say(self, what: str, sentence: str) -> None:
-        """Tell a person, once for each kind of thing."""
 
 
 class Ended(NamedTuple):
@@ -51,7 +55,7 @@ class Pipes:
         self._env = env
         self._leads_group = leads_group
 
-    def go(self, heard: Listener, stopping: Stopping) -> Ended:
+    def go(self, heard: "Listener", stopping: Stopping) -> Ended:
         """Run the command to its end."""
         reads, writes = zip(*(make_pipe() for _ in STREAMS), strict=True)
         flows = [
@@ -87,7 +91,7 @@ class OnTerminal:
             self._reads, self._writes = make_pipe()
         self._terminal = Terminal(argv, env, stderr=self._writes)
 
-    def go(self, heard: Listener, stopping: Stopping) -> Ended:
+    def go(self, heard: "Listener", stopping: Stopping) -> Ended:
         """Run the command to its end."""
         from lionstudio.recorders.terminal import TerminalGuard
 
@@ -109,6 +113,8 @@ class OnTerminal:
 
 
 def not_begun(argv: Sequence[str], error: OSError) -> Ended:
+    from lionstudio.recorders.child import why_not_started
+
     why = why_not_started(argv[0], error)
     return Ended(why.code, why.why, has_begun=False)
 
@@ -137,7 +143,7 @@ def _look_at_streams() -> tuple[bool, bool]:
     return is_on_terminal(), shares_terminal()
 
 
-def conduct(watched: Guard, flows: Sequence[Flow], heard: Listener, stopping: Stopping) -> Ended:
+def conduct(watched: Guard, flows: Sequence[Flow], heard: "Listener", stopping: Stopping) -> Ended:
     """Pass everything on until the command has ended."""
     with watched, stopping.each(watched.ask), _forwarding(watched):
         is_whole = Pump(flows, watched).run(linger=guard.LINGER)

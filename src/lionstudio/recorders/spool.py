@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from lionstudio.domain.errors import NotFound, Unavailable
 from lionstudio.domain.json_text import from_json, to_json
-from lionstudio.recorders.records import REFUSED_FOR_GOOD, apply
+from lionstudio.recorders.applying import REFUSED_FOR_GOOD, apply
 from lionstudio.services.context import Context
 from lionstudio.services.sessions import count_lost, get_session
 

@@ -37,6 +37,14 @@ def fork_point(tx: Tx, parent: Branch, at: int | None) -> ForkPoint:
     return ForkPoint(parent.id, position, _system_prompt(tx, parent, position))
 
 
+def is_inherited(tx: Tx, branch_id: str, message_id: str) -> bool:
+    """Whether a message is one of those that a fork began with."""
+    branch = branches.find(tx, branch_id)
+    if branch is None or branch.parent_branch_id is None:
+        return False
+    return _stands_within(tx, branches.find(tx, branch.parent_branch_id), message_id, branch.forked_at_ord or 0)
+
+
 def _system_prompt(tx: Tx, branch: Branch, position: int) -> str | None:
     """The system prompt among the first messages of a history."""
     if branch.system_msg_id is None or position == 0:

@@ -20,6 +20,7 @@ from lionstudio.domain.drafts import require_message, require_recipient
 from lionstudio.domain.errors import AlreadyExists, BranchNotFound, MessageNotFound
 from lionstudio.domain.usage import NO_USAGE, usage_of
 from lionstudio.services.context import Context, again_if_undone
+from lionstudio.services.forking import is_inherited
 from lionstudio.services.sessions import get, lock_session, no_session
 from lionstudio.store import branches, exchange, messages, progressions, sessions, usage
 from lionstudio.store.transaction import Tx
@@ -125,9 +126,10 @@ def _store_in_line(tx: Tx, line: Line, draft: MessageDraft, message_id: str, *, 
         _count_usage(tx, line.session_id, draft, None)
     else:
         is_changed = _replace(tx, draft, row, at=at, teller=line.session_id)
-        if not progressions.holds(tx, line.session_progression_id, message_id):
-            _count_usage(tx, line.session_id, draft, None)
-        is_new = _enter_where_missing(tx, line, message_id)
+        if not is_inherited(tx, line.branch_id, message_id):  # else it has its place in the branch (R29)
+            if not progressions.holds(tx, line.session_progression_id, message_id):
+                _count_usage(tx, line.session_id, draft, None)
+            is_new = _enter_where_missing(tx, line, message_id)
     deliver_said(tx, line.session_id, message_id, draft)
     if is_new:  # what is said again shows nothing about what the branch does now
         _follow_activity(tx, line.branch_id, draft, message_id, at=at)

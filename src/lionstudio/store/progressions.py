@@ -12,7 +12,6 @@ from lionstudio.domain.conversation import (
     kind_of,
     tool_of,
 )
-from lionstudio.domain.message_text import tool_in
 from lionstudio.store.dialect import Row
 from lionstudio.store.encoding import IDS, POSITIONS, ids_in, json_out
 from lionstudio.store.messages import MESSAGE_COLUMNS, fitting, size_of_message, to_message
@@ -345,6 +344,7 @@ def list_steps_at(tx: Tx, branch_id: str, positions: Iterable[int]) -> "list[Ste
 
 
 def _to_steps(rows: Iterable[Row]) -> "dict[str, list[Step]]":
+    from lionstudio.domain.message_text import tool_in
     from lionstudio.domain.timeline import Step
 
     found: dict[str, list[Step]] = {}
