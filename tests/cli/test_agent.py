@@ -209,6 +209,22 @@ def test_a_run_that_still_runs_can_be_forked_and_not_resumed(ctx: Context, claud
     assert first_branch(ctx, runs(ctx)[-1].id).forked_at_ord == 2
 
 
+def test_a_run_whose_processes_are_all_gone_can_be_resumed(ctx: Context, claude: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "lionstudio", "agent", "claude", "Please wait", "--name", "first"],
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    ) as li:  # fmt: skip
+        wait_until(lambda: runs(ctx) and len(said(ctx, runs(ctx)[0].id)) == 2, within=DEADLINE)
+        wait_until(lambda: len(list_processes(ctx, runs(ctx)[0].id)) == 2, within=DEADLINE)
+        [agent] = [process for process in list_processes(ctx, runs(ctx)[0].id) if process.role == "agent"]
+        li.kill()
+    assert type_li("agent", "--resume", "first", "Two").code == 1  # the agent itself works on
+    os.kill(agent.pid, signal.SIGKILL)
+    wait_until(lambda: not os.path.exists(f"/proc/{agent.pid}/exe"), within=DEADLINE)
+    answer = type_li("agent", "--resume", "first", "Two")
+    assert (answer.code, answer.out, answer.err) == (0, "You asked 2 times, last: Two\n", "")
+
+
 def test_a_fork_at_nothing_begins_anew(ctx: Context) -> None:
     type_li("agent", "exec/cat", "One", "--name", "first")
     assert type_li("agent", "--fork-from", "first:0", "Two") == (0, "Two\n", "")

@@ -11,12 +11,13 @@ from typing import Any, NamedTuple
 from lionstudio.domain.conversation import Branch, Message, MessageKind
 from lionstudio.domain.errors import Conflict, ForkOutOfRange, InvalidRequest, SessionIsRunning, SessionNotFound
 from lionstudio.domain.phrases import count_of
-from lionstudio.domain.session import InvocationKind, Session, SessionStatus, SourceKind
+from lionstudio.domain.session import InvocationKind, Session, SourceKind
 from lionstudio.engines.engine import Task
 from lionstudio.engines.launch import Parent
 from lionstudio.engines.working import NATIVE_ID, resumed
 from lionstudio.services.branches import get_branch, list_forks, walk_history
 from lionstudio.services.context import Context
+from lionstudio.services.following import is_at_work
 from lionstudio.services.forking import history_length
 from lionstudio.services.messages import find_line
 from lionstudio.services.session_finding import resolve_session
@@ -35,6 +36,7 @@ class Conversation(NamedTuple):
     branch: Branch
     position: int
     history: tuple[Message, ...]
+    is_running: bool  # somebody may still write to it
     is_copied: bool  # the new run leaves the agent's own conversation as it is
     has_gone_on: bool  # the agent's own conversation was gone on with in another run
 
@@ -90,9 +92,9 @@ class Conversation(NamedTuple):
 
 
 def find_to_resume(ctx: Context, typed: str) -> Conversation:
-    """The conversation of a run that has ended; raises SessionNotFound, SessionIsRunning, Conflict."""
+    """The conversation of a run that has ended, or that nobody will end; raises SessionNotFound and Conflict."""
     session = resolve_session(ctx, typed)
-    if session.status is SessionStatus.RUNNING:
+    if is_at_work(ctx, session):
         raise SessionIsRunning(
             f"The run {typed!r} still runs, and only one agent can go on with it.",
             hint=f"li runs wait {session.id} waits for its end; --fork-from {session.id} goes on with a copy now.",
@@ -134,7 +136,7 @@ def _why_not_natively(engine: str, conversation: Conversation, native_id: str | 
         return f"{engine} keeps no conversation"
     if conversation.position < history_length(conversation.branch):
         return f"{engine} cannot go on from the middle of a conversation"
-    if conversation.session.status is SessionStatus.RUNNING:
+    if conversation.is_running:
         return "The run still runs"
     if conversation.has_gone_on:
         return f"The conversation that {engine} keeps has gone on since"
@@ -156,7 +158,8 @@ def _read(ctx: Context, session: Session, position: int | None, *, is_copied: bo
     is_empty = not any(message.kind in SPOKEN for message in history)
     if session.invocation_kind is InvocationKind.COMMAND or (is_empty and at > 0) or length == 0:
         raise _no_conversation(session)
-    return Conversation(session, branch, at, history, is_copied, _has_gone_on(ctx, branch))
+    is_running = is_at_work(ctx, session)
+    return Conversation(session, branch, at, history, is_running, is_copied, _has_gone_on(ctx, branch))
 
 
 def _has_gone_on(ctx: Context, branch: Branch) -> bool:
