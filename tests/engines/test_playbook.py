@@ -352,3 +352,12 @@ def test_a_cycle_is_found_wherever_it_is():
     assert find_cycle(chain) is None
     assert find_cycle({**chain, "249": ["247"]}) == ("247", "248", "249")
     assert find_cycle({"a": ["b", "c"], "b": [], "c": ["d", "a"], "d": []}) == ("a", "c")
+
+
+def test_the_name_of_a_step_in_braces_is_told_how_its_answer_is_called() -> None:
+    text = "model: exec/cat\nsteps:\n  one: {prompt: Go}\n  two:\n    prompt: 'Use {one}'\n"
+    with pytest.raises(InvalidFile) as told:
+        parse_playbook(text, "flow.yaml")
+    assert told.value.problems == [
+        "flow.yaml:5:18: {one} is no argument of this playbook. The answer of that step is {steps.one}."
+    ]

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from lionstudio.domain.errors import InvalidContent, InvalidFile, NotFound
 from lionstudio.domain.near_words import did_you_mean
 from lionstudio.engines.form import Field, Form
-from lionstudio.engines.placeholders import INPUT, Placeholder, find_placeholders
+from lionstudio.engines.placeholders import INPUT, STEPS, Placeholder, find_placeholders
 from lionstudio.engines.playbook_arguments import Argument, name_arguments, read_arguments, read_hint
 from lionstudio.engines.steps import Step, Worker, find_cycle
 from lionstudio.services.described import LARGEST, PLAYBOOKS, find_path, list_names
@@ -214,6 +214,9 @@ class _Reading:
         if used.step is None:
             if used.name in known or used.name == INPUT:
                 return None
+            if used.name in self._needs and used.name != step:
+                answer = f"The answer of that step is {{{STEPS}{used.name}}}."
+                return f"{{{used.name}}} is no argument of this playbook. {answer}"
             near = did_you_mean(used.name, (*known, INPUT))
             plain = f"Write {{{{{used.name}}}}} for the braces themselves."
             return f"{{{used.name}}} is no argument of this playbook.{near} {name_arguments(known)} {plain}"
