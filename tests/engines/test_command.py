@@ -39,6 +39,7 @@ def test_a_prompt_too_long_for_an_argument_is_a_failure_with_a_sentence(sqlite_r
     worked = let(sqlite_run, Task("x" * 3_000_000, arguments=("echo", "{prompt}")))
     assert worked.exit_code == 126
     assert "Argument list too long" in (worked.sentence or "")
+    assert "leave out {prompt}, and the command reads it from standard input." in (worked.sentence or "")
 
 
 def test_a_prompt_of_megabytes_comes_by_standard_input(sqlite_run: Run) -> None:
@@ -67,6 +68,14 @@ def test_a_failing_command_is_explained_by_the_last_thing_it_said(sqlite_ctx: Co
     assert worked.answer == "half an answer"
     assert (worked.exit_code, worked.sentence) == (3, "exec ended with exit code 3: why it broke")
     assert said(sqlite_ctx, sqlite_run.session_id)[1:] == [("assistant", "half an answer"), ("other", "why it broke\n")]
+
+
+def test_what_a_command_says_beside_its_answer_is_recorded_also_if_it_succeeds(
+    sqlite_ctx: Context, sqlite_run: Run
+) -> None:
+    worked = let(sqlite_run, Task("x", arguments=("sh", "-c", "echo fine; echo deprecated >&2")))
+    assert (worked.exit_code, worked.answer) == (0, "fine")
+    assert said(sqlite_ctx, sqlite_run.session_id)[1:] == [("assistant", "fine"), ("other", "deprecated\n")]
 
 
 def test_a_command_that_is_not_there(sqlite_run: Run) -> None:

@@ -129,10 +129,13 @@ class Writer:
                 self._watch(event)
 
     def end(self, *, failed: bool) -> None:
-        """What is known only now: how much was not understood, and what a failed agent printed."""
+        """What is known only now: how much was not understood, and what an agent printed beside its stream.
+
+        Of those that speak in a stream only if they failed; to a command both ways of speaking are the same.
+        """
         if self.unknown_lines > UNKNOWN_KEPT:
             self._guarded(self._write_unknown)
-        if failed and self.noise.strip():
+        if (failed or self._engine == "exec") and self.noise.strip():
             self._guarded(self._keep_notice, "stderr", self.noise)
         if self.refused:
             self._guarded(self._keep_notice, "refused", "Not recorded: " + "; ".join(self.refused))
