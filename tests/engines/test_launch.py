@@ -150,6 +150,8 @@ def test_a_run_belongs_to_the_one_around_it_and_one_that_goes_on_to_that_one(ctx
         (Launch(timeout=float("nan")), InvalidRequest),
         (Launch(save="/proc/nowhere"), Unavailable),
         (Launch(kind="agnet"), UnknownWord),
+        (Launch(show_topic="../../etc", show_play="p"), InvalidRequest),
+        (Launch(show_topic="t", show_play=".hidden"), InvalidRequest),
         (Launch(team=" "), InvalidRequest),
         (Launch(team="crew", members=("all",)), InvalidRequest),
     ],
@@ -218,16 +220,19 @@ import sys
 from lionstudio.domain.errors import ForeignDatabase
 from lionstudio.engines.launch import Launch, launched
 try:
-    with launched(Launch(db=sys.argv[1])):
+    with launched(Launch(db=sys.argv[1], team="crew", members=("ana",))):
         print("begun")
 except ForeignDatabase as error:
     print(error.code)
 """
 
 
-def test_a_database_of_another_program_begins_no_run_and_leaves_no_folder(home: Path, tmp_path: Path) -> None:
+def test_a_database_of_another_program_begins_no_run_and_leaves_no_folder_and_no_team(
+    home: Path, tmp_path: Path
+) -> None:
     place = tmp_path / "theirs.db"
     make = f"import sqlite3; sqlite3.connect({str(place)!r}).execute('create table x (y)')"
     subprocess.run([sys.executable, "-c", make], check=True)
     assert run_agent(FOREIGN, place).stdout == "foreign_database\n"
     assert not (home / "runs").exists()
+    assert list((home / "teams").glob("*")) == []

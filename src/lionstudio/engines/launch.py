@@ -9,7 +9,7 @@ from lionstudio.domain.asking import INTERACTIVE
 from lionstudio.domain.errors import InvalidRequest, Unavailable
 from lionstudio.domain.phrases import count_of
 from lionstudio.domain.session import InvocationKind, exit_code_of
-from lionstudio.domain.show_files import session_name
+from lionstudio.domain.show_files import check_name, session_name
 from lionstudio.engines.working import Worked
 from lionstudio.recorders.branch import BranchRecorder
 from lionstudio.recorders.endings import ending_of_exception
@@ -144,11 +144,11 @@ def launched(launch: Launch) -> Iterator[Launched]:
         run = Run(recording, name=launch.name, model=launch.model)
         folder = RunFolder(run, cwd=launch.cwd or os.getcwd())
         begun = Launched(launch, settings, run, stopping, folder)
-        if launch.team is not None:
-            join(begun)
+        _with_team(begun, joins=False)
         run.start()
         folder.begin()
         try:
+            _with_team(begun, joins=True)  # now: a run that is refused leaves no team behind
             yield begun
             begun.end()
         except BaseException as error:
@@ -158,14 +158,16 @@ def launched(launch: Launch) -> Iterator[Launched]:
             folder.finish()
 
 
-def join(begun: Launched) -> None:
-    """Let who works in the run be a member of its team, which is made if there is none; raises what forbids it."""
-    from lionstudio.recorders.team_joining import join_team
-
+def _with_team(begun: Launched, *, joins: bool) -> None:
+    """See to it that who works in the run can be, or is, a member of its team; raises what forbids it."""
     launch = begun.launch
-    assert launch.team is not None
+    if launch.team is None:
+        return
+    from lionstudio.recorders.team_joining import join_team, require_team
+
+    act = join_team if joins else require_team
     members = launch.members or ((launch.agent,) if launch.agent else ())
-    join_team(begun.settings, launch.team, members, say=lambda sentence: begun.say("team", sentence))
+    act(begun.settings, launch.team, members, say=lambda sentence: begun.say("team", sentence))
 
 
 def _settled(launch: Launch) -> Launch:
@@ -176,6 +178,9 @@ def _settled(launch: Launch) -> Launch:
     if launch.timeout is not None and not 0 < launch.timeout < float("inf"):
         raise InvalidRequest("--timeout must be more than 0 seconds.")
     if topic is not None and play is not None:
+        for word, what in ((topic, "--show-topic"), (play, "--show-play")):
+            if (why_not := check_name(word)) is not None:
+                raise InvalidRequest(f"{what} cannot be {word!r}. {why_not}")
         launch = launch._replace(name=session_name(topic, play), kind=InvocationKind.SHOW_PLAY.value)
     else:
         launch = launch._replace(
