@@ -10,9 +10,8 @@ from lionstudio.cli.crew import launch_of, usage_values, why_ended
 from lionstudio.cli.prompt import read_prompt
 from lionstudio.domain.errors import Error, NotFound
 from lionstudio.domain.session import InvocationKind
-from lionstudio.engines.command import command_of
 from lionstudio.engines.engine import Engine, Event, Process, Said, Task
-from lionstudio.engines.known import ENGINES, engine_for, names_engine, require
+from lionstudio.engines.known import ENGINES, engine_for, names_engine, require, require_possible
 from lionstudio.engines.launch import Launched, launched
 from lionstudio.engines.working import Worked, work
 
@@ -129,8 +128,7 @@ def _read(call: Call) -> Asked:
         arguments=tuple(args.command),
         cwd=_cwd(args.cwd, conversation),
     )
-    if engine.name == "exec":
-        command_of(task)  # before anything begins, for only here it is known which command
+    require_possible(engine, task)
     name = args.agent or (None if conversation is None else conversation.session.agent_name)
     return Asked(engine, model, task, name, conversation)
 
