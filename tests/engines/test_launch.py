@@ -11,6 +11,7 @@ import pytest
 
 from lionstudio.domain.errors import Conflict, InvalidRequest, Unavailable, UnknownWord
 from lionstudio.domain.session import Session, SessionStatus
+from lionstudio.engines.engine import Task
 from lionstudio.engines.launch import Launch, Parent, launched
 from lionstudio.engines.working import Worked
 from lionstudio.recorders.recorder import record
@@ -119,14 +120,16 @@ def test_a_run_within_a_play_says_so_and_keeps_its_own_name(
 
 def test_who_is_told_of_a_team_is_told_once(home: Path) -> None:
     with launched(Launch(agent="builder", team="crew")) as begun:
-        told = begun.system("claude", "Be kind.")
+        told = begun.system("claude", Task("", system="Be kind."))
         assert told is not None
         assert told.startswith("Be kind.\n\nYou are builder, a member of the team crew.")
-        assert begun.system("claude", told) == told
-        assert begun.system("exec", "Be kind.") == "Be kind."
-        assert (begun.system("claude", None, member="ana") or "").startswith("You are ana")
+        assert begun.system("claude", Task("", system=told)) == told
+        assert begun.system("exec", Task("", system="Be kind.")) == "Be kind."
+        assert begun.system("lionagi", Task("", tools=("reader",))) is None  # it cannot type anything
+        assert "li team send" in (begun.system("lionagi", Task("", tools=("reader", "bash"))) or "")
+        assert (begun.system("claude", Task(""), member="ana") or "").startswith("You are ana")
     with launched(Launch(agent="builder")) as begun:
-        assert begun.system("claude", None) is None
+        assert begun.system("claude", Task("")) is None
 
 
 def test_a_run_belongs_to_the_one_around_it_and_one_that_goes_on_to_that_one(ctx: Context, location: str) -> None:

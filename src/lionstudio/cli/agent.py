@@ -71,7 +71,7 @@ def _work(call: Call, begun: Launched, asked: Asked) -> Worked:
     def on_process(process: Process) -> None:
         record_agent(begun.run, process.pid, process.command)
 
-    system = begun.system(asked.engine.name, asked.task.system, member=asked.member)
+    system = begun.system(asked.engine.name, asked.task, member=asked.member)
     task = asked.task._replace(env=begun.env(member=asked.member), system=system)
     if asked.conversation is not None:
         from lionstudio.engines.going_on import go_on

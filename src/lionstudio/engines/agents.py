@@ -84,9 +84,10 @@ class Crew:
         member = member_of(step, self._steps, self._ready)
         task = ready.task._replace(
             prompt=asked.prompt,
-            system=self._launched.system(ready.engine.name, asked.system or ready.task.system, member=member),
+            system=asked.system or ready.task.system,
             env=self._launched.env(branch, member=member),
         )
+        task = task._replace(system=self._launched.system(ready.engine.name, task, member=member))
         watch = self._watch
         worked = work(
             ready.engine,

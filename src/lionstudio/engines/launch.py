@@ -10,6 +10,7 @@ from lionstudio.domain.errors import InvalidRequest, Unavailable
 from lionstudio.domain.phrases import count_of
 from lionstudio.domain.session import InvocationKind, exit_code_of
 from lionstudio.domain.show_files import check_name, session_name
+from lionstudio.engines.engine import Task
 from lionstudio.engines.working import Worked
 from lionstudio.recorders.branch import BranchRecorder
 from lionstudio.recorders.endings import ending_of_exception
@@ -88,10 +89,12 @@ class Launched:
         }
         return {name: value for name, value in told.items() if value}
 
-    def system(self, engine: str, prompt: str | None, *, member: str | None = None) -> str | None:
-        """The system prompt of an agent, with what it must know to write to its team. A command reads no such thing."""
-        who = member or self.launch.agent
-        if self.launch.team is None or who is None or engine == "exec":
+    def system(self, engine: str, task: Task, *, member: str | None = None) -> str | None:
+        """The system prompt of an agent, with what it must know to write to its team, if it can type commands."""
+        who, prompt = member or self.launch.agent, task.system
+        # A command reads no such thing, and lionagi gives an agent only the tools that are named.
+        is_deaf = engine == "exec" or (engine == "lionagi" and "bash" not in (task.tools or ()))
+        if self.launch.team is None or who is None or is_deaf:
             return prompt
         note = TEAM_NOTE.format(who=who, team=self.launch.team)
         if prompt is None or note in prompt:  # it goes on with a conversation that it was told so
