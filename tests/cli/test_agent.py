@@ -539,6 +539,10 @@ def test_what_an_agent_writes_to_its_team_is_linked_to_its_run(
     assert [(one.sender, one.recipient, one.content) for one in page.items] == [
         ("builder", "all", "I am here"), ("builder", "ana", "Look at this")
     ]  # fmt: skip
+    [shown] = type_li("runs", "show", run.id, "--json").objects
+    assert [one["content"] for one in shown["team_messages"]] == ["I am here", "Look at this"]
+    printed = [line.split()[-7:] for line in type_li("runs", "show", run.id).out.splitlines()]
+    assert ["crew", "builder", "ana", "Look", "at", "this"] in [words[-6:] for words in printed]
 
 
 def test_a_team_that_is_not_there_is_made_and_joined(ctx: Context) -> None:
