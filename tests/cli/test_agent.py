@@ -1,5 +1,6 @@
 """`li agent`: one agent does one task, only its answer comes out, and everything is recorded."""
 
+import contextlib
 import json
 import os
 import signal
@@ -512,6 +513,33 @@ def test_a_run_has_its_folder(ctx: Context, home: Path, claude: Path) -> None:
     imported = type_li("state", "import", "--json")
     assert imported.code == 0, imported.err
     assert runs(ctx) == [run]
+
+
+def test_the_folder_of_a_run_whose_li_died_is_finished_by_who_fails_it(
+    ctx: Context, home: Path, tmp_path: Path
+) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "lionstudio", "agent", "exec", "Hi", "--", "sh", "-c", "echo one; exec sleep 100"],
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    ) as li:  # fmt: skip
+        wait_until(lambda: runs(ctx) and len(said(ctx, runs(ctx)[0].id)) == 2, within=DEADLINE)
+        wait_until(lambda: len(list_processes(ctx, runs(ctx)[0].id)) == 2, within=DEADLINE)
+        [run] = runs(ctx)
+        li.kill()
+    for process in list_processes(ctx, run.id):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process.pid, signal.SIGKILL)
+        wait_until(lambda pid=process.pid: not os.path.exists(f"/proc/{pid}/exe"), within=DEADLINE)
+    folder = home / "runs" / run.id
+    assert json.loads((folder / "run.json").read_text())["status"] == "running"
+    failed = type_li("state", "doctor", "--transition-stale", "--yes")
+    assert (failed.code, "Failed 1 run." in failed.err) == (0, True)
+    assert json.loads((folder / "run.json").read_text())["status"] == "failed"
+    assert not (folder / "run.lock").exists()
+    elsewhere = ("--db", str(tmp_path / "elsewhere.db"))
+    assert type_li("state", "import", *elsewhere).code == 0
+    told = type_li("runs", "tail", run.id, "--json", *elsewhere).objects
+    assert [one["kind"] for one in told] == ["user", "assistant"]
 
 
 SENDER = """\
