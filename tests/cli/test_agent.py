@@ -1,5 +1,6 @@
 """`li agent`: one agent does one task, only its answer comes out, and everything is recorded."""
 
+import contextlib
 import json
 import os
 import signal
@@ -61,7 +62,29 @@ def test_the_prompt_is_typed_piped_in_or_in_a_file(tmp_path: Path) -> None:
     assert type_li("agent", "exec/cat", stdin="From a pipe\n").out == "From a pipe\n"
     assert type_li("agent", "exec/cat", "-", stdin="From a dash\n").out == "From a dash\n"
     assert type_li("agent", "exec/cat", "--file", str(file)).out == "From a file\n"
-    assert type_li("agent", "exec/cat", "Typed", stdin="not read").out == "Typed\n"
+
+
+def test_what_is_piped_in_comes_behind_what_is_typed_or_in_a_file(tmp_path: Path) -> None:
+    file = write(tmp_path / "prompt.md", "Review this\n")
+    assert type_li("agent", "exec/cat", "Review this", stdin="- a\n+ b\n").out == "Review this\n\n- a\n+ b\n"
+    assert type_li("agent", "exec/cat", "--file", str(file), stdin="+ b\n").out == "Review this\n\n+ b\n"
+    assert type_li("agent", "exec/cat", "Typed", stdin="\n").out == "Typed\n"
+    assert type_li("agent", "exec/cat", "Typed").out == "Typed\n"
+    with file.open() as opened:
+        words = [sys.executable, "-m", "lionstudio", "agent", "exec/cat", "Typed"]
+        assert subprocess.run(words, stdin=opened, capture_output=True, text=True).stdout == "Typed\n\nReview this\n"
+
+
+def test_who_waits_for_a_pipe_that_stays_open_says_so() -> None:
+    words = [sys.executable, "-m", "lionstudio", "agent", "exec/cat", "Typed"]
+    with subprocess.Popen(
+        words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as li:  # fmt: skip
+        assert li.stdin is not None and li.stderr is not None and li.stdout is not None
+        assert "Waiting for the end of standard input." in li.stderr.readline()
+        li.stdin.write("late")
+        li.stdin.close()
+        assert li.stdout.read() == "Typed\n\nlate\n"
 
 
 def test_the_command_of_exec_may_be_typed_after_two_dashes(ctx: Context) -> None:
@@ -187,6 +210,22 @@ def test_a_run_that_still_runs_can_be_forked_and_not_resumed(ctx: Context, claud
     assert first_branch(ctx, runs(ctx)[-1].id).forked_at_ord == 2
 
 
+def test_a_run_whose_processes_are_all_gone_can_be_resumed(ctx: Context, claude: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "lionstudio", "agent", "claude", "Please wait", "--name", "first"],
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    ) as li:  # fmt: skip
+        wait_until(lambda: runs(ctx) and len(said(ctx, runs(ctx)[0].id)) == 2, within=DEADLINE)
+        wait_until(lambda: len(list_processes(ctx, runs(ctx)[0].id)) == 2, within=DEADLINE)
+        [agent] = [process for process in list_processes(ctx, runs(ctx)[0].id) if process.role == "agent"]
+        li.kill()
+    assert type_li("agent", "--resume", "first", "Two").code == 1  # the agent itself works on
+    os.kill(agent.pid, signal.SIGKILL)
+    wait_until(lambda: not os.path.exists(f"/proc/{agent.pid}/exe"), within=DEADLINE)
+    answer = type_li("agent", "--resume", "first", "Two")
+    assert (answer.code, answer.out, answer.err) == (0, "You asked 2 times, last: Two\n", "")
+
+
 def test_a_fork_at_nothing_begins_anew(ctx: Context) -> None:
     type_li("agent", "exec/cat", "One", "--name", "first")
     assert type_li("agent", "--fork-from", "first:0", "Two") == (0, "Two\n", "")
@@ -241,6 +280,51 @@ def test_what_cannot_be_gone_on_with_says_why(ctx: Context) -> None:
     assert len(runs(ctx)) == 2
 
 
+def test_a_command_that_was_typed_after_two_dashes_is_gone_on_with(ctx: Context) -> None:
+    type_li("agent", "exec", "One", "--name", "first", "--", "sh", "-c", 'printf "%s!" "$1"', "sh", "{prompt}")
+    answer = type_li("agent", "--resume", "first", "Two", "--json")
+    assert answer.code == 0, answer.err
+    assert answer.objects[0]["answer"].endswith("[User]\nTwo!")
+    assert type_li("agent", "--fork-from", "first:0", "Three").out == "Three!\n"
+
+
+def imported(home: Path, place: Path, **facts: Any) -> str:
+    """A run that came here in a folder, in which somebody wrote what they liked."""
+    type_li("agent", "exec/cat", "One", LIONAGI_HOME=str(place), LIONAGI_DB=str(place / "x.db"))
+    [folder] = (place / "runs").iterdir()
+    [branch] = (folder / "branches").iterdir()
+    told = json.loads(branch.read_text())
+    told["metadata"] = {**(told.get("metadata") or {}), **facts}
+    branch.write_text(json.dumps(told))
+    answer = type_li("state", "import", str(folder))
+    assert answer.code == 0, answer.err
+    return folder.name
+
+
+def test_an_imported_run_never_says_which_command_is_run(ctx: Context, home: Path, tmp_path: Path) -> None:
+    trace = tmp_path / "trace"
+    run = imported(home, tmp_path / "theirs", provider="exec", model=f"touch {trace}")
+    for way in ("--resume", "--fork-from"):
+        answer = type_li("agent", way, run, "Go on")
+        assert (answer.code, answer.out, trace.exists()) == (1, "", False)
+        assert "was imported, so the command that its agent was is not run unread" in answer.err
+        assert "-- CMD" in answer.err
+    assert type_li("agent", "exec", "Two", "--resume", run, "--", "cat").out.endswith("[User]\nTwo\n")
+
+
+def test_an_imported_run_gives_an_agent_no_tools_and_no_arguments(
+    ctx: Context, home: Path, tmp_path: Path, claude: Path
+) -> None:
+    run = imported(
+        home, tmp_path / "theirs", provider="claude", model="opus", native_id="n1", tools=["Bash"], effort="high"
+    )
+    answer = type_li("agent", "--resume", run, "Go on")
+    assert answer.err == "The run was imported, so it is given what was said before as text.\n"
+    argv = str(calls_of(claude)[-1]["argv"])
+    assert "Bash" not in argv and "--resume" not in argv
+    assert calls_of(claude)[-1]["cwd"] == os.getcwd()
+
+
 # Ending.
 
 
@@ -251,6 +335,33 @@ def test_an_agent_that_fails_ends_us_as_it_ended(ctx: Context) -> None:
     assert answer.err == f"exec ended with exit code 3: why. li runs show {run.id} shows more.\n"
     assert (run.status, run.exit_code, run.end_reason) == (SessionStatus.FAILED, 3, "run.failed.exit_nonzero")
     assert list_history(ctx, run.id)[-1].sentence == "exec ended with exit code 3: why"
+
+
+CUT_SHORT = """{"type":"thread.started","thread_id":"t1"}
+{"type":"turn.started"}
+{"type":"item.completed","item":{"id":"i1","type":"agent_message","text":"Half"}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("engine", "printed", "sentence"),
+    [
+        ("claude", "", "Claude Code stopped before it had a result."),
+        ("claude", "Please log in first", "Claude Code stopped before it had a result."),
+        ("codex", "", "Codex stopped before its turn had ended."),
+        ("codex", CUT_SHORT, "Codex stopped before its turn had ended."),
+    ],
+)
+def test_an_agent_that_never_says_that_it_is_done_has_failed_though_it_exits_with_0(
+    engine: str, printed: str, sentence: str, ctx: Context, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = write(tmp_path / "agent", "#!/bin/sh\ncat >/dev/null\ncat <<'EOF'\n" + printed + "\nEOF\n")
+    program.chmod(0o755)
+    monkeypatch.setenv(f"LIONSTUDIO_{engine.upper()}", str(program))
+    answer = type_li("agent", engine, "Hi")
+    [run] = runs(ctx)
+    assert (answer.code, run.status) == (1, SessionStatus.FAILED)
+    assert answer.err.startswith(sentence)
 
 
 def test_a_deadline_ends_it_with_124(ctx: Context) -> None:
@@ -284,8 +395,9 @@ def test_a_signal_stops_it_and_what_was_said_stays(
     assert said(ctx, run.id)[1] == ("assistant", "You asked 1 times, last: Please wait")
 
 
-def test_what_an_agent_says_cannot_steer_the_terminal(tmp_path: Path) -> None:
-    assert type_li("agent", "exec", "x", "--", "sh", "-c", HOSTILE).out == "one\\x1b[2J\nlast\n"
+def test_a_program_gets_the_answer_as_it_is() -> None:
+    assert type_li("agent", "exec", "x", "--", "sh", "-c", HOSTILE).out == "one\x1b[2J\nlast\n"
+    assert type_li("agent", "exec/cat", "a\u200fb").out == "a\u200fb\n"
 
 
 def test_on_a_terminal_it_shows_what_the_agent_does(
@@ -373,6 +485,26 @@ def test_the_answer_is_saved_where_it_is_asked_to_be(ctx: Context, tmp_path: Pat
     assert runs(ctx)[0].artifacts_path == str(folder)
 
 
+def test_what_is_there_already_is_never_written_over(ctx: Context, tmp_path: Path) -> None:
+    elsewhere = write(tmp_path / "elsewhere", "mine")
+    for kind in ("file", "link"):
+        folder = tmp_path / kind
+        folder.mkdir()
+        place = folder / "answer.md"
+        place.write_text("mine") if kind == "file" else place.symlink_to(elsewhere)
+        answer = type_li("agent", "exec/cat", "Keep me", "--save", str(folder))
+        other = folder / f"answer.{runs(ctx)[-1].id}.md"
+        assert (place.read_text(), other.read_text()) == ("mine", "Keep me\n")
+        assert f"answer.md was there already, so the answer is in {other}" in answer.err
+
+
+def test_a_long_answer_comes_out_whole_and_is_saved_whole(ctx: Context, tmp_path: Path) -> None:
+    answer = type_li("agent", "exec", "x", "--save", str(tmp_path / "out"), "--", "seq", "1", "400000")
+    whole = "".join(f"{number}\n" for number in range(1, 400_001))
+    assert (answer.code, answer.out == whole, answer.err) == (0, True, "")
+    assert (tmp_path / "out" / "answer.md").read_text() == whole
+
+
 def test_a_run_has_its_folder(ctx: Context, home: Path, claude: Path) -> None:
     type_li("agent", "claude", "Hi")
     [run] = runs(ctx)
@@ -381,6 +513,33 @@ def test_a_run_has_its_folder(ctx: Context, home: Path, claude: Path) -> None:
     imported = type_li("state", "import", "--json")
     assert imported.code == 0, imported.err
     assert runs(ctx) == [run]
+
+
+def test_the_folder_of_a_run_whose_li_died_is_finished_by_who_fails_it(
+    ctx: Context, home: Path, tmp_path: Path
+) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "lionstudio", "agent", "exec", "Hi", "--", "sh", "-c", "echo one; exec sleep 100"],
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    ) as li:  # fmt: skip
+        wait_until(lambda: runs(ctx) and len(said(ctx, runs(ctx)[0].id)) == 2, within=DEADLINE)
+        wait_until(lambda: len(list_processes(ctx, runs(ctx)[0].id)) == 2, within=DEADLINE)
+        [run] = runs(ctx)
+        li.kill()
+    for process in list_processes(ctx, run.id):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process.pid, signal.SIGKILL)
+        wait_until(lambda pid=process.pid: not os.path.exists(f"/proc/{pid}/exe"), within=DEADLINE)
+    folder = home / "runs" / run.id
+    assert json.loads((folder / "run.json").read_text())["status"] == "running"
+    failed = type_li("state", "doctor", "--transition-stale", "--yes")
+    assert (failed.code, "Failed 1 run." in failed.err) == (0, True)
+    assert json.loads((folder / "run.json").read_text())["status"] == "failed"
+    assert not (folder / "run.lock").exists()
+    elsewhere = ("--db", str(tmp_path / "elsewhere.db"))
+    assert type_li("state", "import", *elsewhere).code == 0
+    told = type_li("runs", "tail", run.id, "--json", *elsewhere).objects
+    assert [one["kind"] for one in told] == ["user", "assistant"]
 
 
 SENDER = """\
@@ -408,6 +567,10 @@ def test_what_an_agent_writes_to_its_team_is_linked_to_its_run(
     assert [(one.sender, one.recipient, one.content) for one in page.items] == [
         ("builder", "all", "I am here"), ("builder", "ana", "Look at this")
     ]  # fmt: skip
+    [shown] = type_li("runs", "show", run.id, "--json").objects
+    assert [one["content"] for one in shown["team_messages"]] == ["I am here", "Look at this"]
+    printed = [line.split()[-7:] for line in type_li("runs", "show", run.id).out.splitlines()]
+    assert ["crew", "builder", "ana", "Look", "at", "this"] in [words[-6:] for words in printed]
 
 
 def test_a_team_that_is_not_there_is_made_and_joined(ctx: Context) -> None:

@@ -154,3 +154,9 @@ def test_on_a_terminal_progress_is_shown_and_wiped():
     with Console(stdout=Terminal(), stderr=err).progress("Counting", 1000) as step:
         step(500)
     assert err.getvalue() == "\r\x1b[KCounting: 500 of 1,000\r\x1b[K"
+
+
+def test_an_answer_cannot_steer_a_terminal_and_comes_to_a_program_as_it_is() -> None:
+    for stream, shown in ((Terminal(), "one\\x1b[2J\nlast\n"), (io.StringIO(), "one\x1b[2J\nlast\n")):
+        Console(stdout=stream, stderr=io.StringIO()).say_answer("one\x1b[2J\nlast")
+        assert stream.getvalue() == shown

@@ -179,17 +179,31 @@ def test_agents_that_cannot_begin_are_told_before_anything_does(home: Path, ctx:
           missing: {prompt: c, model: claude}
           lost: {prompt: d, agent: nobody-has-this}
           fine: {prompt: e, model: exec/cat}
+          strained: {prompt: f, model: exec/cat, effort: high}
+          handy: {prompt: g, model: codex, tools: [x]}
+          empty: {prompt: h, model: exec}
+          typo: {promtp: i, model: exec/cat}
         """,
     )
-    answer = type_li("play", "review", PATH=str(tmp_path), LIONSTUDIO_CLAUDE=str(tmp_path / "no-claude"))
+    answer = type_li(
+        "play",
+        "review",
+        PATH=str(tmp_path),
+        LIONSTUDIO_CLAUDE=str(tmp_path / "no-claude"),
+        LIONSTUDIO_CODEX="/bin/true",
+    )
     assert (answer.code, answer.out) == (2, "")
     told = answer.err.splitlines()
-    assert told[0].startswith(f"{path}:2: nobody: It names neither a model nor an agent.")
-    assert told[1].startswith(f"{path}:3: unknown: 'cluade' is not an engine.")
+    assert told[0].startswith(f"{path}:2:3: It names neither a model nor an agent.")
+    assert told[1].startswith(f"{path}:3:31: 'cluade' is not an engine.")
     assert "exec" in told[1]
-    assert told[2].startswith(f"{path}:4: missing: ")
-    assert told[3].startswith(f"{path}:5: lost: There is no agent 'nobody-has-this'.")
-    assert told[4:] == [f"li: Not every agent of {path} can begin, so nothing was run."]
+    assert told[2].startswith(f"{path}:4:31: ")
+    assert told[3].startswith(f"{path}:5:28: There is no agent 'nobody-has-this'.")
+    assert told[4] == f"{path}:7:32: A command has no effort. Leave out effort, or choose another engine."
+    assert told[5].startswith(f"{path}:8:29: Codex takes no list of tools.")
+    assert told[6].startswith(f"{path}:9:29: The engine exec needs a command.")
+    assert told[7] == f"{path}:10:3: The step typo has no prompt: what is its agent to do?"
+    assert told[-1].startswith(f"li: {path} has 9 problems, so nothing was run.")
     assert runs(ctx) == []
     assert type_li("play", "nothing").err.startswith("li: There is no playbook 'nothing'.")
 
@@ -288,10 +302,10 @@ def test_what_only_lionagi_understands_is_said_and_not_used(home: Path, ctx: Con
     assert answer.err == f"{path}: max-ops, show-graph means something to lionagi only; it is not used.\n"
 
 
-def test_what_an_agent_says_cannot_steer_the_terminal(home: Path, ctx: Context, tmp_path: Path):
+def test_a_program_gets_what_an_agent_says_as_it_is(home: Path, ctx: Context, tmp_path: Path):
     hostile = agent(tmp_path / "agent.sh", r"printf '\033]0;owned\007\033[2Jfine\n'")
     playbook(home, f"model: {hostile}\nprompt: Go.\n")
-    assert type_li("play", "review").out == "\\x1b]0;owned\\x07\\x1b[2Jfine\n"
+    assert type_li("play", "review").out == "\x1b]0;owned\x07\x1b[2Jfine\n"
 
 
 def on_terminal(*words: str) -> tuple[int, str, str]:

@@ -95,7 +95,7 @@ def test_the_last_messages_of_a_run(li: Li, ctx: Context) -> None:
     answer = li("runs", "tail", "triage", "-n", "2")
     assert (answer.code, answer.err) == (0, "")
     heads, lines = answer.out.splitlines()[::3], answer.out.splitlines()
-    assert [head[19:] for head in heads] == ["  user", "  user"]
+    assert [head[19:] for head in heads] == ["  :11  user", "  :12  user"]
     assert lines[1:3] == ["    message 10", "    second line"]
     assert lines[4:6] == ["    message 11", "    second line"]
     assert len(li("runs", "tail", "triage").out.splitlines()) == 30
@@ -114,7 +114,8 @@ def test_messages_of_several_runs_and_branches_say_where_they_were_said(li: Li, 
     append_message(ctx, side, assistant_says("third"))
     lines = li("runs", "tail", "run-1", "run-2").out.splitlines()
     assert [line[21:] if number % 2 == 0 else line for number, line in enumerate(lines)] == [
-        "user  triage / main", "    first", "user  review", "    second", "assistant  triage / sideways", "    third",
+        ":1  user  triage / main", "    first", ":1  user  review", "    second",
+        "assistant  triage / sideways", "    third",
     ]  # fmt: skip
     first, second, third = li("runs", "tail", "run-1", "run-2", "--json").objects
     assert (first["session_id"], first["branch_ids"], first["position"]) == ("run-1", ["run-1-main"], 1)
@@ -144,9 +145,11 @@ def test_following_prints_each_message_once_and_ends_with_the_runs(li: Li, ctx: 
         assert tail.object()["session_id"] == "run-2"
         drafts = [user_says(f"{number}", id=f"m{number}") for number in range(300)]
         append_messages(ctx, line_of("run-1"), drafts)
-        append_message(ctx, line_of("run-1"), user_says("0, said again", id="m0"))
         finish_session(ctx, "run-2", "completed")
         assert [tail.object()["id"] for _ in range(300)] == [f"m{number}" for number in range(300)]
+        append_message(ctx, line_of("run-1"), user_says("299, said again", id="m299"))
+        again = tail.object()
+        assert (again["id"], again["position"], again["content"]) == ("m299", 301, {"instruction": "299, said again"})
         say(ctx, "run-1", "last")
         finish_session(ctx, "run-1", "failed")
         code, out, err = tail.end()
@@ -155,6 +158,44 @@ def test_following_prints_each_message_once_and_ends_with_the_runs(li: Li, ctx: 
     assert sorted(ended) == ["one (run-1) has ended: Failed", "two (run-2) has ended: Completed"]
     (last,) = map(json.loads, out.splitlines())
     assert (last["content"], last["position"]) == ({"instruction": "last"}, 302)
+
+
+def test_what_grows_in_place_is_followed_as_it_grows(li: Li, ctx: Context) -> None:
+    start_run(ctx, "run-1", name="one")
+
+    def grow(text: str, id: str) -> None:
+        append_message(ctx, line_of("run-1"), assistant_says(text, id=id))
+
+    def words() -> list[str]:
+        return tail.line().split("  ")[1:]
+
+    grow("one", "a")
+    with typed("runs", "tail", "-f", "one") as tail:
+        assert (words(), tail.line()) == ([":1", "assistant"], "    one")
+        grow("one\ntwo", "a")
+        assert tail.line() == "    two"
+        grow("other", "b")
+        assert (words(), tail.line()) == ([":2", "assistant"], "    other")
+        grow("one\ntwo\nthree", "a")
+        assert (words(), tail.line()) == ([":1", "assistant", "goes on"], "    three")
+        grow("changed", "b")
+        assert (words(), tail.line()) == ([":2", "assistant", "now says"], "    changed")
+        grow("changed\nat last", "b")
+        finish_session(ctx, "run-1", "completed")
+        assert tail.end()[:2] == (0, "    at last\n")
+
+
+def test_positions_are_those_that_a_fork_takes(li: Li, ctx: Context) -> None:
+    start_run(ctx, "run-1", name="one")
+    for text in ("a", "b", "c"):
+        say(ctx, "run-1", text)
+    start_run(ctx, "run-2", name="two", parent_session_id="run-1", parent_branch_id="run-1-main", forked_at_ord=2)
+    say(ctx, "run-2", "d")
+    [told] = li("runs", "tail", "two", "--json").objects
+    assert (told["position"], told["fork_position"]) == (1, 3)
+    answer = li("runs", "tail", "two")
+    assert answer.out.splitlines()[0].split("  ")[1:] == [":3", "user"]
+    assert answer.err == "run-2 goes on after the first 2 messages of run-1: li runs tail run-1\n"
 
 
 def test_following_runs_that_have_ended_prints_and_ends(li: Li, ctx: Context) -> None:

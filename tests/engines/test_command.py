@@ -2,13 +2,15 @@
 
 import shlex
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from lionstudio.domain.conversation import Message
 from lionstudio.domain.errors import InvalidRequest
-from lionstudio.engines.command import HALF_KEPT, CommandEngine, CommandReader, command_of
+from lionstudio.engines.both_ends import BothEnds
+from lionstudio.engines.command import HALF_RECORDED, CommandEngine, CommandReader, command_of
 from lionstudio.engines.engine import Said, Task
 from lionstudio.engines.working import Worked, work
 from lionstudio.recorders.recorder import Run
@@ -37,6 +39,7 @@ def test_a_prompt_too_long_for_an_argument_is_a_failure_with_a_sentence(sqlite_r
     worked = let(sqlite_run, Task("x" * 3_000_000, arguments=("echo", "{prompt}")))
     assert worked.exit_code == 126
     assert "Argument list too long" in (worked.sentence or "")
+    assert "leave out {prompt}, and the command reads it from standard input." in (worked.sentence or "")
 
 
 def test_a_prompt_of_megabytes_comes_by_standard_input(sqlite_run: Run) -> None:
@@ -67,6 +70,14 @@ def test_a_failing_command_is_explained_by_the_last_thing_it_said(sqlite_ctx: Co
     assert said(sqlite_ctx, sqlite_run.session_id)[1:] == [("assistant", "half an answer"), ("other", "why it broke\n")]
 
 
+def test_what_a_command_says_beside_its_answer_is_recorded_also_if_it_succeeds(
+    sqlite_ctx: Context, sqlite_run: Run
+) -> None:
+    worked = let(sqlite_run, Task("x", arguments=("sh", "-c", "echo fine; echo deprecated >&2")))
+    assert (worked.exit_code, worked.answer) == (0, "fine")
+    assert said(sqlite_ctx, sqlite_run.session_id)[1:] == [("assistant", "fine"), ("other", "deprecated\n")]
+
+
 def test_a_command_that_is_not_there(sqlite_run: Run) -> None:
     worked = let(sqlite_run, Task("x", model="/nowhere/agent --fast"))
     assert worked.exit_code == 127
@@ -93,15 +104,39 @@ def test_an_answer_is_seen_while_it_grows(sqlite_ctx: Context, sqlite_run: Run, 
     assert said(sqlite_ctx, sqlite_run.session_id) == [("user", "x"), ("assistant", "first\nsecond")]
 
 
-def test_an_answer_without_end_is_kept_at_both_ends(sqlite_ctx: Context, sqlite_run: Run) -> None:
+def test_a_long_answer_is_given_whole_and_recorded_at_both_ends(sqlite_ctx: Context, sqlite_run: Run) -> None:
     code = "for n in range(400000): print(n)"
     worked = let(sqlite_run, Task("x", arguments=(sys.executable, "-c", code)))
-    answer = worked.answer or ""
-    assert answer.startswith("0\n1\n2\n")
-    assert answer.endswith("\n399999")
-    assert "characters are left out" in answer
-    assert len(answer) < 2 * HALF_KEPT + 100
-    assert messages(sqlite_ctx, sqlite_run.session_id)[-1].content == {"assistant_response": answer}
+    assert worked.answer == "\n".join(map(str, range(400_000)))
+    assert worked.left_out == 0
+    recorded = messages(sqlite_ctx, sqlite_run.session_id)[-1].content["assistant_response"]
+    assert recorded.startswith("0\n1\n2\n")
+    assert recorded.endswith("\n399999")
+    assert f"… {len(worked.answer) + 1 - 2 * HALF_RECORDED:,} characters are left out …" in recorded
+    assert len(recorded) < 2 * HALF_RECORDED + 100
+
+
+@pytest.mark.parametrize("lines", [["abcdefghij\n"], ["a"] * 11, ["abc\n"] * 50_000, ["x" * 100_000, "y"], []])
+def test_of_a_text_without_end_both_ends_are_kept(lines: list[str]) -> None:
+    kept, whole = BothEnds(5), "".join(lines)
+    for line in lines:
+        kept.add(line)
+    left_out = max(0, len(whole) - 10)
+    cut = f"\n… {left_out:,} characters are left out …\n"
+    assert (kept.length, kept.left_out) == (len(whole), left_out)
+    assert kept.text() == (whole if not left_out else whole[:5] + cut + whole[-5:])
+    assert kept.text() == kept.text()
+
+
+def test_the_cost_of_a_line_does_not_grow_with_the_answer() -> None:
+    def time_of(lines: int) -> float:
+        reader, line = CommandReader(), "x" * 7
+        begun = time.process_time()
+        for _ in range(lines):
+            reader.read(line)
+        return time.process_time() - begun
+
+    assert time_of(400_000) < 30 * time_of(40_000)
 
 
 def test_nothing_printed_is_no_answer(sqlite_ctx: Context, sqlite_run: Run) -> None:

@@ -138,3 +138,11 @@ def test_what_cannot_be_gone_on_with_says_why(ctx: Context, location: str, spoke
         with pytest.raises(SessionIsRunning):
             find_to_resume(ctx, "open")
         assert go_on(Task("x"), "claude", find_to_fork(ctx, "open"))[0].resume is None
+
+
+@pytest.mark.parametrize("native_id", ["--dangerously-skip-permissions", "-x", "a b", "a\nb", "", "x" * 200])
+def test_what_is_no_id_never_becomes_an_argument_of_an_agent(ctx: Context, location: str, native_id: str) -> None:
+    with launched(Launch(db=location)) as begun:
+        begun.run.describe({"provider": "claude", "native_id": native_id})
+        begun.run.user("One")
+    assert go_on(Task("x"), "claude", find_to_resume(ctx, begun.run.session_id))[0].resume is None

@@ -11,7 +11,9 @@ import pytest
 
 from lionstudio.domain.errors import Conflict, InvalidRequest, Unavailable, UnknownWord
 from lionstudio.domain.session import Session, SessionStatus
+from lionstudio.engines.engine import Task
 from lionstudio.engines.launch import Launch, Parent, launched
+from lionstudio.engines.working import Worked
 from lionstudio.recorders.recorder import record
 from lionstudio.recorders.team_joining import join_team
 from lionstudio.services.branches import list_branches
@@ -118,14 +120,16 @@ def test_a_run_within_a_play_says_so_and_keeps_its_own_name(
 
 def test_who_is_told_of_a_team_is_told_once(home: Path) -> None:
     with launched(Launch(agent="builder", team="crew")) as begun:
-        told = begun.system("claude", "Be kind.")
+        told = begun.system("claude", Task("", system="Be kind."))
         assert told is not None
         assert told.startswith("Be kind.\n\nYou are builder, a member of the team crew.")
-        assert begun.system("claude", told) == told
-        assert begun.system("exec", "Be kind.") == "Be kind."
-        assert (begun.system("claude", None, member="ana") or "").startswith("You are ana")
+        assert begun.system("claude", Task("", system=told)) == told
+        assert begun.system("exec", Task("", system="Be kind.")) == "Be kind."
+        assert begun.system("lionagi", Task("", tools=("reader",))) is None  # it cannot type anything
+        assert "li team send" in (begun.system("lionagi", Task("", tools=("reader", "bash"))) or "")
+        assert (begun.system("claude", Task(""), member="ana") or "").startswith("You are ana")
     with launched(Launch(agent="builder")) as begun:
-        assert begun.system("claude", None) is None
+        assert begun.system("claude", Task("")) is None
 
 
 def test_a_run_belongs_to_the_one_around_it_and_one_that_goes_on_to_that_one(ctx: Context, location: str) -> None:
@@ -149,6 +153,8 @@ def test_a_run_belongs_to_the_one_around_it_and_one_that_goes_on_to_that_one(ctx
         (Launch(timeout=float("nan")), InvalidRequest),
         (Launch(save="/proc/nowhere"), Unavailable),
         (Launch(kind="agnet"), UnknownWord),
+        (Launch(show_topic="../../etc", show_play="p"), InvalidRequest),
+        (Launch(show_topic="t", show_play=".hidden"), InvalidRequest),
         (Launch(team=" "), InvalidRequest),
         (Launch(team="crew", members=("all",)), InvalidRequest),
     ],
@@ -166,11 +172,12 @@ def test_a_file_that_cannot_be_saved_is_said_and_ends_nothing(
 ) -> None:
     folder = tmp_path / "out"
     with launched(Launch(db=str(sqlite_path), save=str(folder))) as begun:
-        (folder / "answer.md").mkdir()
-        begun.save("answer.md", "text")
-        begun.save("other.md", "half \ud800")
+        for name in ("answer.md", f"answer.{begun.run.session_id}.md"):
+            (folder / name).mkdir()
+        begun.save("answer.md", Worked("text", 0))
+        begun.save("other.md", Worked("half \ud800", 0))
     assert (folder / "other.md").read_text() == "half ?\n"
-    assert f"answer.md could not be written to {folder} (Is a directory)." in capsys.readouterr().err
+    assert f"answer.md could not be written to {folder} (File exists)." in capsys.readouterr().err
     assert only_run(sqlite_ctx).status is SessionStatus.COMPLETED
 
 
@@ -216,16 +223,19 @@ import sys
 from lionstudio.domain.errors import ForeignDatabase
 from lionstudio.engines.launch import Launch, launched
 try:
-    with launched(Launch(db=sys.argv[1])):
+    with launched(Launch(db=sys.argv[1], team="crew", members=("ana",))):
         print("begun")
 except ForeignDatabase as error:
     print(error.code)
 """
 
 
-def test_a_database_of_another_program_begins_no_run_and_leaves_no_folder(home: Path, tmp_path: Path) -> None:
+def test_a_database_of_another_program_begins_no_run_and_leaves_no_folder_and_no_team(
+    home: Path, tmp_path: Path
+) -> None:
     place = tmp_path / "theirs.db"
     make = f"import sqlite3; sqlite3.connect({str(place)!r}).execute('create table x (y)')"
     subprocess.run([sys.executable, "-c", make], check=True)
     assert run_agent(FOREIGN, place).stdout == "foreign_database\n"
     assert not (home / "runs").exists()
+    assert list((home / "teams").glob("*")) == []

@@ -1,6 +1,7 @@
 """The engine `lionagi`: the real runtime in this process, against a model server of ours."""
 
 import json
+import os
 import threading
 import time
 from pathlib import Path
@@ -23,6 +24,7 @@ from lionstudio.services.sessions import get_usage
 from tests.engines.recorded import first_branch, messages, metadata, said
 from tests.fakes.fake_openai import FakeOpenAI
 from tests.recorders.agents import run_agent
+from tests.waiting import wait_until
 
 SCRIPT = Path(__file__).parent.parent / "fixtures" / "lionagi" / "scripted_agent.json"
 
@@ -126,6 +128,57 @@ def test_tools_run_in_the_folder_of_the_task_and_are_seen_before_they_end(
     ]  # fmt: skip
     keys = [event.key for event in told if isinstance(event, Said) and event.role == "action"]
     assert keys[0] == keys[1] != keys[2]  # told when the tool begins, then again with its result
+
+
+# lionagi leaves the pipes of its commands to the collector.
+uses_bash = pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
+
+
+def use_bash(server: FakeOpenAI, command: str) -> None:
+    use = [{"function": "bash", "arguments": {"command": command}}]
+    server.script.add(
+        {"text": json.dumps({"extension_needed": True, "action_requests": use})},
+        {"text": json.dumps({"extension_needed": False})},
+        {"text": json.dumps({"answer": "Done."})},
+    )
+
+
+@uses_bash
+def test_its_commands_find_in_their_environment_who_they_work_for(
+    ctx: Context, run: Run, model_server: FakeOpenAI
+) -> None:
+    use_bash(model_server, "env")
+    env = {"LIONAGI_TEAM": "R&D; it's $HOME", "LIONAGI_AGENT": "ana"}
+    assert ask(run, tools=("bash",), env=env).exit_code == 0
+    found = messages(ctx, run.session_id)
+    [call] = [message for message in found if message.kind is MessageKind.TOOL_CALL]
+    [result] = [message for message in found if message.kind is MessageKind.TOOL_RESULT]
+    assert call.content["arguments"] == {"command": "env"}  # as the model said it
+    lines = str(result.content["output"]["stdout"]).splitlines()
+    assert {"LIONAGI_TEAM=R&D; it's $HOME", "LIONAGI_AGENT=ana", f"LIONAGI_BRANCH_ID={run.id}"} <= set(lines)
+
+
+@uses_bash
+@pytest.mark.parametrize("first", ["", "trap '' TERM"])
+def test_its_commands_end_with_it(
+    sqlite_run: Run, tmp_path: Path, model_server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch, first: str
+) -> None:
+    monkeypatch.setattr(lionagi, "GRACE", 1.0)
+    trace = tmp_path / "trace"
+    script = tmp_path / "long.sh"
+    script.write_text(f"{first}\necho $$ > {trace}.new\nmv {trace}.new {trace}\nsleep 100\nsleep 100\n")
+    use_bash(model_server, f"sh {script}")
+    stopping = Stopping()
+
+    def stop_once_it_runs() -> None:
+        wait_until(trace.exists, within=30)
+        stopping.stop(143)
+
+    threading.Thread(target=stop_once_it_runs, daemon=True).start()
+    worked = ask(sqlite_run, stopping=stopping, tools=("bash",))
+    assert worked.exit_code == 143
+    pid = int(trace.read_text())
+    wait_until(lambda: not os.path.exists(f"/proc/{pid}/exe"), within=10)
 
 
 @pytest.mark.parametrize("cause", [124, 130, 143])

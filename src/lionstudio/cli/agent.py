@@ -1,18 +1,17 @@
 """`li agent`: one agent does one task, recorded as a run."""
 
 import os
+import shlex
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lionstudio.cli.command import Call, WrongUsage
 from lionstudio.cli.crew import launch_of, usage_values, why_ended
-from lionstudio.cli.output import many_lines
 from lionstudio.cli.prompt import read_prompt
 from lionstudio.domain.errors import Error, NotFound
 from lionstudio.domain.session import InvocationKind
-from lionstudio.engines.command import command_of
 from lionstudio.engines.engine import Engine, Event, Process, Said, Task
-from lionstudio.engines.known import ENGINES, engine_for, names_engine, require
+from lionstudio.engines.known import ENGINES, engine_for, names_engine, require, require_possible
 from lionstudio.engines.launch import Launched, launched
 from lionstudio.engines.working import Worked, work
 
@@ -60,8 +59,7 @@ def agent(call: Call) -> int:
     with launched(launch) as begun:
         call.out.say_live(f"Run {begun.run.session_id}")
         worked = _work(call, begun, asked)
-        if worked.answer is not None:
-            begun.save(ANSWER_FILE, worked.answer)
+        begun.save(ANSWER_FILE, worked)
         begun.end(worked.exit_code, worked.reason, worked.sentence)
     _print(call, begun, asked, worked)
     return begun.exit_code
@@ -73,7 +71,7 @@ def _work(call: Call, begun: Launched, asked: Asked) -> Worked:
     def on_process(process: Process) -> None:
         record_agent(begun.run, process.pid, process.command)
 
-    system = begun.system(asked.engine.name, asked.task.system, member=asked.member)
+    system = begun.system(asked.engine.name, asked.task, member=asked.member)
     task = asked.task._replace(env=begun.env(member=asked.member), system=system)
     if asked.conversation is not None:
         from lionstudio.engines.going_on import go_on
@@ -111,6 +109,9 @@ def _read(call: Call) -> Asked:
     if not model:
         raise _no_model(profile)
     engine, its_model = _engine(model, None if typed else profile)
+    if args.command and engine.name == "exec":  # kept as what can be typed again
+        its_model = shlex.join(args.command)
+        model = f"exec/{its_model}"
     if args.command and engine.name != "exec":
         said = f"{engine.name} takes no command, and there is one after --."
         raise WrongUsage(said, hint='Only exec runs one: li agent exec "…" -- CMD')
@@ -127,8 +128,7 @@ def _read(call: Call) -> Asked:
         arguments=tuple(args.command),
         cwd=_cwd(args.cwd, conversation),
     )
-    if engine.name == "exec":
-        command_of(task)  # before anything begins, for only here it is known which command
+    require_possible(engine, task)
     name = args.agent or (None if conversation is None else conversation.session.agent_name)
     return Asked(engine, model, task, name, conversation)
 
@@ -180,8 +180,8 @@ def _cwd(typed: str | None, conversation: "Conversation | None") -> str:
         if not os.path.isdir(folder):
             raise NotFound(f"The folder {folder} does not exist.", hint="Name another one after --cwd.")
         return folder
-    known = (conversation.session.node_metadata or {}).get("cwd") if conversation is not None else None
-    return known if isinstance(known, str) and os.path.isdir(known) else os.getcwd()
+    known = None if conversation is None else conversation.cwd
+    return known if known is not None and os.path.isdir(known) else os.getcwd()
 
 
 def _no_model(profile: "Profile | None") -> WrongUsage:
@@ -204,7 +204,7 @@ def _print(call: Call, begun: Launched, asked: Asked, worked: Worked) -> None:
         call.out.json(_as_json(call, begun, asked, worked))
         return
     if worked.answer is not None:
-        call.out.say_data(many_lines(worked.answer))
+        call.out.say_answer(worked.answer)
     if worked.exit_code:
         call.out.say(f"{why_ended(worked.exit_code, worked.sentence)} li runs show {session_id} shows more.")
 

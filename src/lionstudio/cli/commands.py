@@ -160,15 +160,15 @@ _TABLE: Iterable[tuple[str, str, str, tuple[Option, ...], str]] = (
             _option(
                 "--fork-from",
                 metavar="RUN",
-                help="go on with a copy of it; RUN:POSITION keeps its first messages only",
+                help="go on with a copy of it; RUN:POSITION keeps its first messages only (li runs tail)",
             ),
             _option("--cwd", metavar="FOLDER", help="where it works (default: here, or where it worked before)"),
             *CREW,
         ),
         'li agent claude "Find the failing test"    prints the answer, and what the agent does on a terminal.\n'
-        "The prompt may be piped in, be in a file, or be - for standard input. What goes on with another run is a run\n"
-        "of its own. Exit code 0: completed; 124: its time was over; 129, 130 or 143: a signal stopped it; else its\n"
-        "agent failed, and it is the agent's own.",
+        "The prompt may be piped in, be in a file, or be - for standard input; what is piped in beside one comes\n"
+        "behind it. What goes on with another run is a run of its own. Exit code 0: completed; 124: its time was\n"
+        "over; 129, 130 or 143: a signal stopped it; else its agent failed, and it is the agent's own.",
     ),
     (
         "play",

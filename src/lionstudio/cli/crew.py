@@ -6,7 +6,6 @@ from typing import Any
 
 from lionstudio.cli.at_work import AtWork
 from lionstudio.cli.command import Call, WrongUsage
-from lionstudio.cli.output import many_lines
 from lionstudio.domain.errors import Error
 from lionstudio.domain.session import status_from_exit_code
 from lionstudio.engines.agents import Crew, Ready, first_step, make_ready, member_of
@@ -120,7 +119,7 @@ def _print(call: Call, begun: Launched, results: Results, done: Done) -> None:
         )
         return
     if done.answer is not None:
-        call.out.say_data(many_lines(done.answer))
+        call.out.say_answer(done.answer)
     if done.exit_code or done.sentence:
         call.out.say(f"{why_ended(done.exit_code, done.sentence)} li runs show {session_id} shows more.")
 

@@ -109,6 +109,10 @@ class Console:
         """Print an answer."""
         print(_encodable(text, self._stdout), file=self._stdout)
 
+    def say_answer(self, text: str) -> None:
+        """Print what an agent wrote: to a program or a file as it is, to a terminal so that it steers nothing."""
+        self.say_data(many_lines(text) if self.is_terminal else text)
+
     def json(self, value: Mapping[str, Any]) -> None:
         """Print an answer for programs: one object, one line."""
         from lionstudio.domain.json_text import to_json

@@ -8,16 +8,22 @@ from lionstudio.cli.command import Call, WrongUsage
 from lionstudio.cli.crew import launch_of, run_crew
 from lionstudio.cli.prompt import read_prompt
 from lionstudio.domain.session import InvocationKind
+from lionstudio.engines.agents import ready_for
 from lionstudio.engines.flow import judge
 from lionstudio.engines.placeholders import INPUT
-from lionstudio.engines.playbook import Playbook, find_playbook
+from lionstudio.engines.playbook import Check, Playbook, find_playbook
 from lionstudio.engines.playbook_arguments import bind_arguments, name_arguments, split_typed
 
 
 def play(call: Call) -> int:
     """li play"""
-    playbook = find_playbook(call.settings.home_folder, call.args.playbook)
+    playbook = find_playbook(call.settings.home_folder, call.args.playbook, check_of(call))
     return run_playbook(call, playbook, kind=InvocationKind.PLAY.value, again=f"li play {call.args.playbook}")
+
+
+def check_of(call: Call) -> Check:
+    """What finds out whether the agents of a playbook can begin."""
+    return lambda worker: ready_for(worker, call.settings.home_folder, call.args.model)
 
 
 def run_playbook(call: Call, playbook: Playbook, *, kind: str, again: str) -> int:

@@ -9,25 +9,50 @@ from lionstudio.domain.errors import InvalidContent, NotFound
 from lionstudio.services.confined_files import why_not
 
 STDIN = "-"
+INPUT = "Standard input"
+PATIENCE = 3.0  # seconds of silence, after which a person is told what is waited for
 LARGEST = 16 * 1024 * 1024  # bytes
 
 
 def read_prompt(words: Sequence[str], file: str | None, *, wanted: bool = True) -> str | None:
     """The prompt: the words, `-` for standard input, or a file; None if there is none.
 
-    Where one is wanted and nothing says which, a pipe is read. Raises WrongUsage, NotFound and InvalidContent.
+    Where one is wanted, what is piped in comes behind it, or alone. Raises WrongUsage, NotFound and InvalidContent.
     """
     if words and file is not None:
         raise WrongUsage("There are two prompts: one is typed, and one is in a file.", hint="Leave out one of them.")
-    if file is not None and file != STDIN:
-        return _read_file(file)
-    if file == STDIN or list(words) == [STDIN] or (wanted and not words and _is_piped()):
-        return _checked(sys.stdin.buffer.read(LARGEST + 1), "Standard input")
-    return " ".join(words).strip() or None
+    if file == STDIN or list(words) == [STDIN]:
+        return _require(_read_input(), INPUT)
+    prompt = _require(_read_file(file), file) if file is not None else " ".join(words).strip()
+    if not wanted:
+        return prompt or None
+    if not prompt:
+        return _require(_read_input(), INPUT) if _is_piped() else None
+    piped = _read_input() if _is_given() else ""
+    return f"{prompt}\n\n{piped}" if piped else prompt
 
 
 def _is_piped() -> bool:
     return sys.stdin is not None and not sys.stdin.isatty()
+
+
+def _is_given() -> bool:
+    """Whether somebody has put something before us: a pipe or a file. Others may stay open and never say anything."""
+    import stat
+
+    try:
+        mode = os.fstat(sys.stdin.fileno()).st_mode
+    except (AttributeError, OSError, ValueError):  # there is none
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISREG(mode)
+
+
+def _read_input() -> str:
+    import select
+
+    if not select.select([sys.stdin], [], [], PATIENCE)[0]:
+        print("li: Waiting for the end of standard input. Without one, type: li … < /dev/null", file=sys.stderr)
+    return _checked(sys.stdin.buffer.read(LARGEST + 1), INPUT)
 
 
 def _read_file(path: str) -> str:
@@ -43,7 +68,10 @@ def _read_file(path: str) -> str:
 def _checked(read: bytes, where: str) -> str:
     if len(read) > LARGEST:
         raise InvalidContent(f"{where} holds more than {LARGEST // 1024 // 1024} MB, which no model reads.")
-    text = read.decode("utf-8-sig", errors="replace").strip()
+    return read.decode("utf-8-sig", errors="replace").strip()
+
+
+def _require(text: str, where: str) -> str:
     if not text:
         raise InvalidContent(f"{where} holds no prompt: it is empty.")
     return text

@@ -4,18 +4,14 @@ import heapq
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
 
 from lionstudio.cli.command import Call
-from lionstudio.cli.output import many_lines, one_line
-from lionstudio.cli.run_rows import chain_words, clock_time
-from lionstudio.domain.conversation import Message, MessageKind, is_tool_error
+from lionstudio.cli.output import one_line
+from lionstudio.cli.run_printing import Printer, Said
+from lionstudio.cli.run_rows import chain_words
 from lionstudio.domain.errors import Error, SessionNotFound
-from lionstudio.domain.message_text import text_of
-from lionstudio.domain.phrases import count_of
 from lionstudio.domain.session import SessionStatus, exit_code_of
 from lionstudio.recorders.reading import bring_back
-from lionstudio.services.branches import list_branches
 from lionstudio.services.change_feed import newest_number
 from lionstudio.services.following import Death, DeathWatch, follow_sessions, way_on
 from lionstudio.services.health import judge
@@ -28,14 +24,6 @@ LOOK_EVERY = 1.0  # seconds after which the processes of runs are looked at agai
 TIMED_OUT = 124
 PROCESS_GONE = 125  # as of timeout(1): how it ended cannot be told
 UNKNOWN_RUN = 127  # as of a shell's wait: not 1, which is how a failed run ends
-MOST_LINES, MOST_CHARACTERS = 40, 4_000  # of one message on a terminal; --json gives all
-INDENT = "    "
-KIND_STYLES = {
-    MessageKind.USER: "person",
-    MessageKind.ASSISTANT: "info",
-    MessageKind.TOOL_CALL: "warning",
-    MessageKind.SYSTEM: "muted",
-}
 
 
 class NothingToWaitFor(Error):
@@ -48,25 +36,18 @@ class NothingToWaitFor(Error):
         self.code = why.code
 
 
-class Said(NamedTuple):
-    """A message, and where it was said."""
-
-    session_id: str
-    message: Message
-    branch_ids: tuple[str, ...]
-
-
 def print_tail(call: Call, session_ids: Sequence[str], *, lines: int, follow: bool) -> None:
     """Print the last messages of runs; then, if asked, each further one once and in order, until all have ended."""
-    ctx, printer = call.ctx, _Printer(call, session_ids)
+    ctx, printer = call.ctx, Printer(call, session_ids)
     cursor = newest_number(ctx)  # before anything is read, so that nothing is committed in between
+    printer.say_beginnings()
     lengths = {id: get_session(ctx, id).message_count for id in session_ids}
     begins = [_read(call, id, after=max(0, lengths[id] - lines), upto=lengths[id]) for id in session_ids]
     for said in heapq.merge(*begins, key=lambda said: said.message.created_at):
         printer.print(said)
     if not follow:
         return
-    open_runs = dict(lengths)
+    open_runs, printer.cursors = dict(lengths), dict.fromkeys(lengths, cursor)
     _print_news(call, printer, open_runs, list(open_runs))
     for changed, deaths in _follow(call, open_runs, cursor):
         _print_news(call, printer, open_runs, changed)
@@ -164,12 +145,13 @@ def _say_gone(call: Call, session_id: str, sentence: str) -> None:
         )
 
 
-def _print_news(call: Call, printer: "_Printer", open_runs: dict[str, int], changed: Sequence[str]) -> None:
+def _print_news(call: Call, printer: Printer, open_runs: dict[str, int], changed: Sequence[str]) -> None:
     """Print what was said since; a run that has ended, and has nothing more to say, is not open any more."""
     for session_id in changed:
         try:
             # Its status is read before its messages: what it said before it ended is then among them.
             has_ended = get_session(call.ctx, session_id).status is not SessionStatus.RUNNING
+            printer.print_grown(session_id)
             for said in _read(call, session_id, after=open_runs[session_id]):
                 printer.print(said)
                 open_runs[session_id] = said.message.position or 0
@@ -194,7 +176,7 @@ def _read(call: Call, session_id: str, *, after: int, upto: int | None = None) -
         limit = PAGE if upto is None else min(PAGE, upto - after)
         stretch = read_stretch(call.ctx, session_id, after=after, limit=limit)
         for message in stretch.messages:
-            yield Said(session_id, message, stretch.branch_ids.get(message.id, ()))
+            yield Said(session_id, message, stretch.places.get(message.id, ()))
         if len(stretch.messages) < limit:
             return
         after += limit
@@ -222,72 +204,3 @@ def _note(call: Call, open_runs: dict[str, int], codes: dict[str, int], session_
         chain = " · ".join(chain_words(session, verdict))
         call.out.say_data(f"{one_line(name)}  {one_line(session_id)}  {one_line(chain)}")
     sys.stdout.flush()
-
-
-class _Printer:
-    """Prints messages, with the name of the run and of the branch where there are several."""
-
-    def __init__(self, call: Call, session_ids: Sequence[str]) -> None:
-        self._call = call
-        self._names: dict[str, str] = {}
-        if len(session_ids) > 1:
-            self._names = {id: name_of(call.ctx, get_session(call.ctx, id)) for id in session_ids}
-        self._branches: dict[str, str] = {}
-
-    def print(self, said: Said) -> None:
-        if self._call.out.as_json:
-            self._call.out.json(message_object(said))
-            return
-        out, message = self._call.out, said.message
-        style = "danger" if is_tool_error(message) else KIND_STYLES.get(message.kind, "neutral")
-        where = [name for name in (self._names.get(said.session_id), self._branch(said)) if name]
-        head = [
-            out.paint(clock_time(message.created_at, "%Y-%m-%d %H:%M:%S"), "muted"),
-            out.paint(message.kind.value, style),
-            *([out.paint(one_line(" / ".join(where)), "strong")] if where else []),
-        ]
-        out.say_data("  ".join(head))
-        for line in readable(_as_printed(message)):
-            out.say_data(f"{INDENT}{line}".rstrip())
-
-    def _branch(self, said: Said) -> str | None:
-        """The name of its branch, in a run that has several."""
-        if not said.branch_ids:
-            return None
-        known = said.branch_ids[0]
-        if known not in self._branches:
-            found = list_branches(self._call.ctx, said.session_id)
-            self._branches |= {branch.id: branch.name or branch.id for branch in found}
-            if len(found) == 1:
-                self._branches[known] = ""  # a second one will not be known, and then both get their names
-        return self._branches[known]
-
-
-def _as_printed(message: Message) -> str:
-    """What a message says; what a command printed as one reads it: without colours, and without what it wrote over."""
-    text = text_of(message)
-    if (message.node_metadata or {}).get("stream") is None:
-        return text
-    import re
-
-    text = re.sub(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])", "", text)
-    return re.sub(r"[^\n]*\r(?=[^\r\n])", "", text)
-
-
-def readable(text: str) -> list[str]:
-    """The lines of a text, safe to print; of a long one the beginning, and how much more there is."""
-    safe = many_lines(text).removesuffix("\n")  # what a command prints ends its lines
-    lines = safe[:MOST_CHARACTERS].split("\n")[:MOST_LINES]
-    left = len(safe) - len("\n".join(lines))
-    return [*lines, f"… {count_of(left, 'more character')}; --json gives all"] if left > 0 else lines
-
-
-def message_object(said: Said) -> dict[str, Any]:
-    """One message for programs, whole."""
-    message = said.message
-    return {
-        "session_id": said.session_id,
-        "branch_ids": list(said.branch_ids),
-        **message._asdict(),
-        "kind": message.kind,
-    }

@@ -7,6 +7,7 @@ from typing import Any
 from lionstudio.cli.command import Call
 from lionstudio.cli.output import Cell, Column, one_line
 from lionstudio.cli.run_rows import activity_object, activity_text, chain_words, moment, took
+from lionstudio.cli.team_rows import message_object
 from lionstudio.domain.activity import Activity, ActivityKind
 from lionstudio.domain.chain import state_chain
 from lionstudio.domain.conversation import Branch
@@ -17,14 +18,15 @@ from lionstudio.domain.usage import Usage
 from lionstudio.services.forking import history_length
 from lionstudio.services.run_values import row_values
 from lionstudio.services.runs import SessionDetail, SessionSummary
+from lionstudio.services.team_pages import TeamMessagePage
 
 TOOL_ERROR_FIELDS = ("tool", "sentence", "times", "first_at", "last_at", "last_message_id")
 
 Facts = Iterator[tuple[str, str | Cell]]
 
 
-def print_detail(call: Call, detail: SessionDetail) -> None:
-    """One run, for a person."""
+def print_detail(call: Call, detail: SessionDetail, written: TeamMessagePage) -> None:
+    """One run, for a person, with the newest of what it wrote to its teams."""
     out, now, summary = call.out, call.ctx.now(), detail.summary
     chain = " · ".join(chain_words(summary.session, summary.verdict, tool_errors=_count_errors(detail)))
     out.say_data(f"{out.paint(one_line(summary.display_name), 'strong')}  {one_line(summary.session.id)}")
@@ -48,7 +50,23 @@ def print_detail(call: Call, detail: SessionDetail) -> None:
     if detail.usage:
         out.say_data("")
         _print_usage(call, detail.usage)
+    _print_written(call, written, now=now)
     _print_history(call, detail, now=now)
+
+
+def _print_written(call: Call, written: TeamMessagePage, *, now: float) -> None:
+    if not written.items:
+        return
+    call.out.say_data("")
+    columns = (Column("TO ITS TEAMS"), Column("TEAM"), Column("FROM"), Column("TO"), Column("WHAT", grows=True))
+    rows = [
+        (moment(one.created_at, now=now), written.team_names[one.team_id], one.sender, one.recipient,
+         one.summary or one.content)
+        for one in reversed(written.items)
+    ]  # fmt: skip
+    call.out.table(columns, rows)
+    if written.next_cursor is not None:
+        call.out.say(f"These are its newest: li team show {written.team_names[written.items[0].team_id]} shows all.")
 
 
 def _count_errors(detail: SessionDetail) -> int:
@@ -166,8 +184,8 @@ def _print_history(call: Call, detail: SessionDetail, *, now: float) -> None:
         call.out.table(columns, [(moment(at, now=now), *rest) for at, *rest in sorted(rows, key=lambda row: row[0])])
 
 
-def detail_object(detail: SessionDetail) -> dict[str, Any]:
-    """One run, for programs."""
+def detail_object(detail: SessionDetail, written: TeamMessagePage) -> dict[str, Any]:
+    """One run, for programs, with the newest of what it wrote to its teams."""
     session = detail.summary.session
     more = ("exit_code", "end_actor", "end_reason", "messages_lost", "artifacts_path", "user", "node_metadata")
     return {
@@ -190,6 +208,7 @@ def detail_object(detail: SessionDetail) -> dict[str, Any]:
         "children": [_run_object(detail, child) for child in detail.children],
         "history": [step._asdict() for step in detail.history],
         "events": [event._asdict() for event in detail.events],
+        "team_messages": [message_object(message) for message in reversed(written.items)],
     }
 
 

@@ -42,15 +42,17 @@ def ls(call: Call) -> None:
 
 
 def show(call: Call) -> None:
-    """One run: its state and why, what it is doing, its branches, tool errors and source."""
+    """One run: its state and why, what it is doing, its branches, tool errors, source, and what it wrote to teams."""
     from lionstudio.cli.run_page import detail_object, print_detail
     from lionstudio.services.runs import get_detail
+    from lionstudio.services.team_pages import page_messages_of_session
 
     detail = get_detail(call.ctx, _find(call, call.args.run))
+    written = page_messages_of_session(call.ctx, detail.summary.session.id, newest_first=True)
     if call.out.as_json:
-        call.out.json(detail_object(detail))
+        call.out.json(detail_object(detail, written))
     else:
-        print_detail(call, detail)
+        print_detail(call, detail, written)
 
 
 def tail(call: Call) -> None:

@@ -110,8 +110,20 @@ def _transition(call: Call) -> int:
     if not call.out.confirm(f"Fail {count_of(len(planned), 'run')}?", yes=call.args.yes):
         return 1
     agreed = [one.session.id for one in planned]
-    _print_ended(call, transition_stale(call.ctx, actor=operator(), only=agreed), done=True)
+    ended = transition_stale(call.ctx, actor=operator(), only=agreed)
+    _finish_folders(call, ended)
+    _print_ended(call, ended, done=True)
     return 0
+
+
+def _finish_folders(call: Call, ended: Sequence[Intervention]) -> None:
+    """Who died did not write what was said into the folder of the run."""
+    from lionstudio.recorders.run_folder import finish_left
+
+    for one in ended:
+        why_not = finish_left(call.ctx, call.settings, one.session.id)
+        if why_not is not None:
+            call.out.say(why_not)
 
 
 def _print_ended(call: Call, ended: Sequence[Intervention], *, done: bool) -> None:

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from lionstudio.domain.errors import Error, InvalidFile, InvalidRequest
+from lionstudio.domain.errors import InvalidRequest
 from lionstudio.engines.engine import Engine, Event, Process, Task
 from lionstudio.engines.flow import Done, Results
-from lionstudio.engines.known import engine_for, require
+from lionstudio.engines.known import engine_for, require, require_possible
 from lionstudio.engines.launch import Launched
 from lionstudio.engines.passing import ask
 from lionstudio.engines.steps import Step, Worker
@@ -27,27 +27,12 @@ class Ready(NamedTuple):
 
 
 def make_ready(steps: Sequence[Step], home: str, *, model: str | None = None) -> dict[str, Ready]:
-    """An agent for each step; `model` is for those that name none.
-
-    Raises InvalidFile with all that is wrong in the file that they stand in, or else what is wrong with the first.
-    """
-    ready: dict[str, Ready] = {}
-    problems: list[str] = []
-    for step in steps:
-        try:
-            ready[step.name] = _ready(step.worker, home, model)
-        except Error as error:
-            if not step.place:
-                raise
-            told = f"{step.place}: {step.name}: {error.message} {error.hint or ''}".rstrip()
-            problems += [problem for problem in (*error.problems, told) if problem not in problems]
-    if problems:
-        path = steps[0].place.rpartition(":")[0]
-        raise InvalidFile(f"Not every agent of {path} can begin, so nothing was run.", problems=problems)
-    return ready
+    """An agent for each step; `model` is for those that name none. Raises why one cannot begin."""
+    return {step.name: ready_for(step.worker, home, model) for step in steps}
 
 
-def _ready(worker: Worker, home: str, model: str | None) -> Ready:
+def ready_for(worker: Worker, home: str, model: str | None) -> Ready:
+    """Who does what a worker says; raises what makes that impossible."""
     system = None
     if worker.agent is not None:
         from lionstudio.engines.profile import find_profile
@@ -66,7 +51,9 @@ def _ready(worker: Worker, home: str, model: str | None) -> Ready:
         )
     engine, its_model = engine_for(name)
     require(engine)
-    return Ready(engine, Task("", model=its_model, effort=worker.effort, tools=worker.tools, system=system), name)
+    task = Task("", model=its_model, effort=worker.effort, tools=worker.tools, system=system)
+    require_possible(engine, task)
+    return Ready(engine, task, name)
 
 
 class Crew:
@@ -97,9 +84,10 @@ class Crew:
         member = member_of(step, self._steps, self._ready)
         task = ready.task._replace(
             prompt=asked.prompt,
-            system=self._launched.system(ready.engine.name, asked.system or ready.task.system, member=member),
+            system=asked.system or ready.task.system,
             env=self._launched.env(branch, member=member),
         )
+        task = task._replace(system=self._launched.system(ready.engine.name, task, member=member))
         watch = self._watch
         worked = work(
             ready.engine,
@@ -109,8 +97,7 @@ class Crew:
             watch=None if watch is None else lambda event: watch(step, event),
             on_process=self._record_process if self._is_alone else None,
         )
-        if worked.answer is not None:
-            self._launched.save("answer.md" if self._is_alone else f"{step.name}.md", worked.answer)
+        self._launched.save("answer.md" if self._is_alone else f"{step.name}.md", worked)
         return Done(worked.answer, worked.exit_code, worked.reason, worked.sentence, branch.id, ready.model)
 
     @property

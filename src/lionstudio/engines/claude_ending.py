@@ -15,11 +15,11 @@ _WORDS: Mapping[str, str] = {
 }
 
 
-def judge(result: Fields | None, exit_code: int, answer: str | None, *, has_begun: bool) -> Verdict:
-    """The verdict of a stream whose last result was this one; `has_begun` says that one had to come."""
+def judge(result: Fields | None, exit_code: int, answer: str | None) -> Verdict:
+    """The verdict of a stream whose last result was this one."""
     if result is None:
         # Interrupted early it exits with 0 and says nothing. Whatever happened, its work was not done.
-        broke_off = has_begun and exit_code == 0
+        broke_off = exit_code == 0
         sentence = "Claude Code stopped before it had a result." if broke_off else None
         return Verdict(exit_code, broke_off or None, None, sentence, answer)
     if (text(result.get("terminal_reason")) or "").startswith(ABORTED):

@@ -46,7 +46,6 @@ class ClaudeReader(JsonReader):
         self._answers = Answers(task or Task(""))
         self._subagents = Subagents()
         self._begun: Begun | None = None
-        self._has_begun = False  # a turn
         self._seen: set[str] = set()
         self._denied: set[str] = set()  # tool calls that were not allowed
         self._streaming: dict[str | None, str] = {}  # by branch: the answer that comes in pieces
@@ -75,7 +74,7 @@ class ClaudeReader(JsonReader):
         return self._answers.close()
 
     def verdict(self, exit_code: int) -> Verdict:
-        return judge(self._result, exit_code, self._last_text, has_begun=self._has_begun)
+        return judge(self._result, exit_code, self._last_text)
 
     def _once(self, read: Read) -> Read:
         """Read a line that has an id once, however often it comes: after a compaction some come again."""
@@ -94,7 +93,6 @@ class ClaudeReader(JsonReader):
     def _read_system(self, line: Fields) -> Iterator[Event]:
         subtype = line.get("subtype")
         if subtype == "init":
-            self._has_begun = True
             yield from self._introduce(begun_in(line))
             return
         if subtype == "task_started":

@@ -67,7 +67,11 @@ class CodexReader(JsonReader):
     def verdict(self, exit_code: int) -> Verdict:
         if self._failure is not None:
             return Verdict(exit_code, True, None, f"Codex: {self._failure}", self._last_text)
-        return Verdict(exit_code, False if self._has_ended else None, answer=self._last_text)
+        if self._has_ended:
+            return Verdict(exit_code, False, answer=self._last_text)
+        broke_off = exit_code == 0  # it says at the end of a turn that this is it
+        sentence = "Codex stopped before its turn had ended." if broke_off else None
+        return Verdict(exit_code, broke_off or None, None, sentence, self._last_text)
 
     # Threads and turns
 
@@ -77,7 +81,7 @@ class CodexReader(JsonReader):
         yield Begun(self._thread, self._model)
 
     def _begin_turn(self, line: Fields) -> Iterator[Event]:
-        self._last = None
+        self._last, self._has_ended = None, False
         yield from ()
 
     def _read_turn(self, line: Fields) -> Iterator[Event]:

@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterable, Sequence
 
 from lionstudio.domain.errors import InvalidRequest
+from lionstudio.engines.both_ends import BothEnds
 from lionstudio.engines.engine import Event, Said, Task, Tell, Verdict
 from lionstudio.engines.history import whole_prompt
 from lionstudio.engines.process import run_process
@@ -12,7 +13,8 @@ from lionstudio.engines.saying import answer
 from lionstudio.recorders.stopping import Stopping
 
 PROMPT = "{prompt}"  # in an argument: where the prompt goes; without it the command reads it from its standard input
-HALF_KEPT = 512 * 1024  # characters of an answer that is kept, at its beginning and at its end
+HALF_RECORDED = 512 * 1024  # characters of an answer that are recorded, of its beginning and of its end
+HALF_KEPT = 32 * 1024 * 1024  # … and that who asked is given: whoever prints without end must not fill the memory
 SHORT = 16 * 1024  # characters of an answer that is shown with everything that comes to it
 GROWN = 1.1  # by how much a longer one grows before it is shown again …
 SHOW_EVERY = 1.0  # … or after how many seconds
@@ -53,44 +55,34 @@ def command_of(task: Task) -> Sequence[str]:
 
 
 class CommandReader:
-    """What a command prints, as one answer that grows."""
+    """What a command prints, as one answer that grows. Who asked gets all of it, within reason; less is recorded."""
 
     def __init__(self) -> None:
-        self._head = ""
-        self._tail = ""
-        self._length = 0
+        self._recorded = BothEnds(HALF_RECORDED)
+        self._whole = BothEnds(HALF_KEPT)
         self._show_at = float("-inf")
         self._shown_length = 0
 
     def read(self, line: str) -> Iterable[Event]:
-        self._keep(line + "\n")
+        for kept in (self._recorded, self._whole):
+            kept.add(line + "\n")
         return ()
 
     def rest(self) -> Iterable[Event]:
-        now = time.monotonic()
+        now, length = time.monotonic(), self._whole.length
         # Each time all of it is written: what is long is shown again when it has grown, or after a while.
-        is_due = self._length <= SHORT or self._length >= self._shown_length * GROWN or now >= self._show_at
-        if not is_due or self._length == self._shown_length:
+        is_due = length <= SHORT or length >= self._shown_length * GROWN or now >= self._show_at
+        if not is_due or length == self._shown_length:
             return ()
-        self._show_at, self._shown_length = now + SHOW_EVERY, self._length
+        self._show_at, self._shown_length = now + SHOW_EVERY, length
         return [self._said()]
 
     def end(self) -> Iterable[Event]:
-        return [self._said()] if self._length > self._shown_length else []
+        return [self._said()] if self._whole.length > self._shown_length else []
 
     def verdict(self, exit_code: int) -> Verdict:
-        return Verdict(exit_code, answer=self._text() or None)
-
-    def _keep(self, text: str) -> None:
-        self._length += len(text)
-        room = HALF_KEPT - len(self._head)
-        self._head += text[:room] if room > 0 else ""
-        self._tail = (self._tail + text[max(0, room) :])[-HALF_KEPT:]
+        whole = self._whole.text().rstrip("\n")
+        return Verdict(exit_code, answer=whole or None, left_out=self._whole.left_out)
 
     def _said(self) -> Said:
-        return answer(self._text(), KEY)
-
-    def _text(self) -> str:
-        left_out = self._length - len(self._head) - len(self._tail)
-        cut = f"\n… {left_out:,} characters are left out …\n" if left_out else ""
-        return (self._head + cut + self._tail).rstrip("\n")
+        return answer(self._recorded.text().rstrip("\n"), KEY)

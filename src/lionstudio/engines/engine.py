@@ -95,6 +95,7 @@ class Verdict(NamedTuple):
     reason: str | None = None  # a registered code
     sentence: str | None = None  # for people
     answer: str | None = None  # the last thing the agent itself said
+    left_out: int = 0  # characters that are missing in the middle of that, because it has no end
 
 
 class Engine(Protocol):

@@ -5,21 +5,24 @@ given what was said as it was recorded.
 """
 
 import re
+import shlex
 from typing import Any, NamedTuple
 
 from lionstudio.domain.conversation import Branch, Message, MessageKind
 from lionstudio.domain.errors import Conflict, ForkOutOfRange, InvalidRequest, SessionIsRunning, SessionNotFound
 from lionstudio.domain.phrases import count_of
-from lionstudio.domain.session import InvocationKind, Session, SessionStatus
+from lionstudio.domain.session import InvocationKind, Session, SourceKind
 from lionstudio.engines.engine import Task
 from lionstudio.engines.launch import Parent
 from lionstudio.engines.working import NATIVE_ID, resumed
 from lionstudio.services.branches import get_branch, list_forks, walk_history
 from lionstudio.services.context import Context
+from lionstudio.services.following import is_at_work
 from lionstudio.services.forking import history_length
 from lionstudio.services.messages import find_line
 from lionstudio.services.session_finding import resolve_session
 
+COMMAND_ENGINE = "exec"
 COPIES = frozenset({"claude", "codex"})  # engines whose agents can go on with a copy of a conversation
 TAKES_MESSAGES = frozenset({"lionagi"})  # engines that are given messages, and need no text
 POSITION = re.compile(r"(.+):(\d{1,9})", re.DOTALL)
@@ -33,8 +36,14 @@ class Conversation(NamedTuple):
     branch: Branch
     position: int
     history: tuple[Message, ...]
+    is_running: bool  # somebody may still write to it
     is_copied: bool  # the new run leaves the agent's own conversation as it is
     has_gone_on: bool  # the agent's own conversation was gone on with in another run
+
+    @property
+    def is_ours(self) -> bool:
+        """It was recorded here. What another machine wrote is material, and never says what is run, where, or how."""
+        return self.session.source_kind is SourceKind.LIVE
 
     @property
     def parent(self) -> Parent:
@@ -47,8 +56,10 @@ class Conversation(NamedTuple):
 
     @property
     def model(self) -> str | None:
-        """ENGINE/MODEL, as it can be typed."""
+        """ENGINE/MODEL, as it can be typed; raises Conflict for a command that somebody else has written."""
         engine, model = self.engine, self._text("model")
+        if not self.is_ours and engine == COMMAND_ENGINE:
+            raise _not_ours(self.session, model)
         if engine is None or model is None or model.partition("/")[0] == engine:
             return model if engine is not None and model is not None else engine
         return f"{engine}/{model}"
@@ -62,8 +73,14 @@ class Conversation(NamedTuple):
         return self._text("effort")
 
     @property
+    def cwd(self) -> str | None:
+        """Where its agent worked."""
+        cwd = (self.session.node_metadata or {}).get("cwd") if self.is_ours else None
+        return cwd if isinstance(cwd, str) else None
+
+    @property
     def tools(self) -> tuple[str, ...] | None:
-        tools = self._told("tools")
+        tools = self._told("tools") if self.is_ours else None
         return tuple(map(str, tools)) if isinstance(tools, list) else None
 
     def _text(self, name: str) -> str | None:
@@ -75,9 +92,9 @@ class Conversation(NamedTuple):
 
 
 def find_to_resume(ctx: Context, typed: str) -> Conversation:
-    """The conversation of a run that has ended; raises SessionNotFound, SessionIsRunning, Conflict."""
+    """The conversation of a run that has ended, or that nobody will end; raises SessionNotFound and Conflict."""
     session = resolve_session(ctx, typed)
-    if session.status is SessionStatus.RUNNING:
+    if is_at_work(ctx, session):
         raise SessionIsRunning(
             f"The run {typed!r} still runs, and only one agent can go on with it.",
             hint=f"li runs wait {session.id} waits for its end; --fork-from {session.id} goes on with a copy now.",
@@ -113,11 +130,13 @@ def _why_not_natively(engine: str, conversation: Conversation, native_id: str | 
     """Why an agent cannot go on with its own conversation; None if it can."""
     if engine != conversation.engine:
         return f"The conversation is one of {conversation.engine or 'nobody that is known'}"
+    if not conversation.is_ours:
+        return "The run was imported"
     if native_id is None:
         return f"{engine} keeps no conversation"
     if conversation.position < history_length(conversation.branch):
         return f"{engine} cannot go on from the middle of a conversation"
-    if conversation.session.status is SessionStatus.RUNNING:
+    if conversation.is_running:
         return "The run still runs"
     if conversation.has_gone_on:
         return f"The conversation that {engine} keeps has gone on since"
@@ -139,7 +158,8 @@ def _read(ctx: Context, session: Session, position: int | None, *, is_copied: bo
     is_empty = not any(message.kind in SPOKEN for message in history)
     if session.invocation_kind is InvocationKind.COMMAND or (is_empty and at > 0) or length == 0:
         raise _no_conversation(session)
-    return Conversation(session, branch, at, history, is_copied, _has_gone_on(ctx, branch))
+    is_running = is_at_work(ctx, session)
+    return Conversation(session, branch, at, history, is_running, is_copied, _has_gone_on(ctx, branch))
 
 
 def _has_gone_on(ctx: Context, branch: Branch) -> bool:
@@ -154,6 +174,15 @@ def _system_said(conversation: Conversation) -> str | None:
     content = said[-1].content if said else None
     text = content.get("system_message") if isinstance(content, dict) else None
     return text if isinstance(text, str) else None
+
+
+def _not_ours(session: Session, command: str | None) -> Conflict:
+    """Who imports a run has not read the command in it."""
+    shown = f": {command}" if command and command.partition("/")[0] != COMMAND_ENGINE else ""
+    return Conflict(
+        f"The run {session.id} was imported, so the command that its agent was is not run unread{shown}",
+        hint=f'Type the command that you trust: li agent exec "…" --resume {shlex.quote(session.id)} -- CMD',
+    )
 
 
 def _no_conversation(session: Session) -> Conflict:

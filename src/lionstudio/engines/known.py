@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 from lionstudio.domain.errors import InvalidRequest
 from lionstudio.domain.words import unknown_word
-from lionstudio.engines.engine import Engine
+from lionstudio.engines.engine import Engine, Task
 
 
 # Loaded only when they are asked for: naming the engines must cost nothing.
@@ -65,3 +65,15 @@ def names_engine(word: str) -> bool:
 def require(engine: Engine) -> None:
     """Raise an Error that says how to install an engine, if it is not here."""
     engine.require()
+
+
+def require_possible(engine: Engine, task: Task) -> None:
+    """Raise InvalidRequest for a task that asks of an agent what none of its kind can do, before anything begins."""
+    if engine.name == "exec":
+        from lionstudio.engines.command import command_of
+
+        command_of(task)
+    elif engine.name == "codex":
+        from lionstudio.engines.codex import options
+
+        list(options(task))

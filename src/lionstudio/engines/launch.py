@@ -7,8 +7,11 @@ from typing import Any, NamedTuple
 
 from lionstudio.domain.asking import INTERACTIVE
 from lionstudio.domain.errors import InvalidRequest, Unavailable
+from lionstudio.domain.phrases import count_of
 from lionstudio.domain.session import InvocationKind, exit_code_of
-from lionstudio.domain.show_files import session_name
+from lionstudio.domain.show_files import check_name, session_name
+from lionstudio.engines.engine import Task
+from lionstudio.engines.working import Worked
 from lionstudio.recorders.ambient import AGENT_VARIABLE, DB_VARIABLE, PLAY_VARIABLE, TEAM_VARIABLE, TOPIC_VARIABLE
 from lionstudio.recorders.branch import BranchRecorder
 from lionstudio.recorders.endings import ending_of_exception
@@ -16,6 +19,7 @@ from lionstudio.recorders.keeper import Keeper
 from lionstudio.recorders.recorder import Run
 from lionstudio.recorders.recording import Recording
 from lionstudio.recorders.run_folder import RunFolder, artifacts_in, folder_of
+from lionstudio.recorders.saving import create_file
 from lionstudio.recorders.stopping import Stopping
 from lionstudio.services.context import new_line
 from lionstudio.services.sessions import SessionDraft
@@ -83,25 +87,34 @@ class Launched:
         }
         return {name: value for name, value in told.items() if value}
 
-    def system(self, engine: str, prompt: str | None, *, member: str | None = None) -> str | None:
-        """The system prompt of an agent, with what it must know to write to its team. A command reads no such thing."""
-        who = member or self.launch.agent
-        if self.launch.team is None or who is None or engine == "exec":
+    def system(self, engine: str, task: Task, *, member: str | None = None) -> str | None:
+        """The system prompt of an agent, with what it must know to write to its team, if it can type commands."""
+        who, prompt = member or self.launch.agent, task.system
+        # A command reads no such thing, and lionagi gives an agent only the tools that are named.
+        is_deaf = engine == "exec" or (engine == "lionagi" and "bash" not in (task.tools or ()))
+        if self.launch.team is None or who is None or is_deaf:
             return prompt
         note = TEAM_NOTE.format(who=who, team=self.launch.team)
         if prompt is None or note in prompt:  # it goes on with a conversation that it was told so
             return prompt or note
         return f"{prompt}\n\n{note}"
 
-    def save(self, name: str, text: str) -> None:
-        """Put a file where --save says, if it does. One that cannot be written is said, and ends nothing."""
-        if self.launch.save is None:
+    def save(self, name: str, worked: Worked) -> None:
+        """Put an answer where --save says, if it does. One that cannot be written is said, and ends nothing."""
+        if worked.left_out:
+            self.say(f"cut {name}", f"The answer is very long: {count_of(worked.left_out, 'character')} are left out.")
+        folder, text = self.launch.save, worked.answer
+        if folder is None or text is None:
             return
         try:
-            with open(os.path.join(self.launch.save, name), "w", encoding="utf-8", errors="replace") as file:
-                file.write(text if text.endswith("\n") else f"{text}\n")
+            file, path = create_file(folder, name, self.run.session_id)
+            with open(file, "w", encoding="utf-8", errors="replace") as opened:
+                opened.write(text if text.endswith("\n") else f"{text}\n")
         except OSError as error:
-            self.say("save", f"{name} could not be written to {self.launch.save} ({error.strerror}).")
+            self.say("save", f"{name} could not be written to {folder} ({error.strerror}).")
+            return
+        if path != os.path.join(folder, name):
+            self.say(f"save {name}", f"{name} was there already, so the answer is in {path}")
 
     def say(self, what: str, sentence: str) -> None:
         """Tell a person on stderr, once for each kind of thing."""
@@ -132,11 +145,11 @@ def launched(launch: Launch) -> Iterator[Launched]:
         run = Run(recording, name=launch.name, model=launch.model)
         folder = RunFolder(run, cwd=launch.cwd or os.getcwd())
         begun = Launched(launch, settings, run, stopping, folder)
-        if launch.team is not None:
-            join(begun)
+        _with_team(begun, joins=False)
         run.start()
         folder.begin()
         try:
+            _with_team(begun, joins=True)  # now: a run that is refused leaves no team behind
             yield begun
             begun.end()
         except BaseException as error:
@@ -146,14 +159,16 @@ def launched(launch: Launch) -> Iterator[Launched]:
             folder.finish()
 
 
-def join(begun: Launched) -> None:
-    """Let who works in the run be a member of its team, which is made if there is none; raises what forbids it."""
-    from lionstudio.recorders.team_joining import join_team
-
+def _with_team(begun: Launched, *, joins: bool) -> None:
+    """See to it that who works in the run can be, or is, a member of its team; raises what forbids it."""
     launch = begun.launch
-    assert launch.team is not None
+    if launch.team is None:
+        return
+    from lionstudio.recorders.team_joining import join_team, require_team
+
+    act = join_team if joins else require_team
     members = launch.members or ((launch.agent,) if launch.agent else ())
-    join_team(begun.settings, launch.team, members, say=lambda sentence: begun.say("team", sentence))
+    act(begun.settings, launch.team, members, say=lambda sentence: begun.say("team", sentence))
 
 
 def _settled(launch: Launch) -> Launch:
@@ -164,6 +179,9 @@ def _settled(launch: Launch) -> Launch:
     if launch.timeout is not None and not 0 < launch.timeout < float("inf"):
         raise InvalidRequest("--timeout must be more than 0 seconds.")
     if topic is not None and play is not None:
+        for word, what in ((topic, "--show-topic"), (play, "--show-play")):
+            if (why_not := check_name(word)) is not None:
+                raise InvalidRequest(f"{what} cannot be {word!r}. {why_not}")
         launch = launch._replace(name=session_name(topic, play), kind=InvocationKind.SHOW_PLAY.value)
     else:
         launch = launch._replace(

@@ -27,19 +27,22 @@ class LionagiEngine:
     def run(self, task: Task, tell: Tell, stopping: Stopping) -> Verdict:
         self.require()
         from lionstudio.engines.lionagi_branch import Conversation
+        from lionstudio.engines.lionagi_commands import Commands
 
-        conversation = Conversation(task, tell)  # raises for what cannot be asked of it
-        job = Job(conversation.hold, tell)
-        with stopping.each(job.stop):
-            return job.run()
+        with Commands(task.env) as commands:
+            conversation = Conversation(task, tell, commands)  # raises for what cannot be asked of it
+            job = Job(conversation.hold, tell, commands.end)
+            with stopping.each(job.stop):
+                return job.run()
 
 
 class Job:
     """A conversation on an event loop in a thread of its own, so that several can be held at once, and each left."""
 
-    def __init__(self, hold: Callable[[], Any], tell: Tell) -> None:
+    def __init__(self, hold: Callable[[], Any], tell: Tell, end_commands: Callable[[], None] = lambda: None) -> None:
         self._hold = hold
         self._tell = tell
+        self._end_commands = end_commands  # what it waits for, maybe where nothing can be cancelled
         self._done = threading.Event()
         self._verdict = Verdict(1, failed=True, sentence="lionagi did not answer.")
         self._loop: Any = None
@@ -51,6 +54,7 @@ class Job:
         """Cancel it; from any thread, and in the middle of anything."""
         self._cause = self._cause or cause
         self._stopped_at = self._stopped_at or time.monotonic()
+        self._end_commands()
         if self._loop is not None:
             with suppress(RuntimeError):  # the loop is closed by now
                 self._loop.call_soon_threadsafe(self._task.cancel)

@@ -28,6 +28,7 @@ from lionstudio.domain.lionagi_messages import message_dict, message_draft, with
 from lionstudio.domain.message_text import text_of
 from lionstudio.domain.words import unknown_word
 from lionstudio.engines.engine import Begun, Noise, Said, Task, Tell, Verdict
+from lionstudio.engines.lionagi_commands import Commands
 from lionstudio.recorders.lionagi_hooks import Ear, listen_to_branch
 from lionstudio.recorders.lionagi_objects import message_source
 
@@ -41,11 +42,11 @@ KEPT_CLASSES = (System, Instruction, AssistantResponse, ActionRequest, ActionRes
 class Conversation:
     """What one task asks of lionagi; raises InvalidRequest for what it cannot do."""
 
-    def __init__(self, task: Task, tell: Tell) -> None:
+    def __init__(self, task: Task, tell: Tell, commands: Commands) -> None:
         self._task = task
         self._tell = tell
         self._model = model_of(task)
-        self._branch = _branch_of(task, self._model)
+        self._branch = _branch_of(task, self._model, commands)
         self._answer: str | None = None
         self._prompt_told = False  # who records us has recorded the prompt already
         self._calls: list[tuple[str, str, str]] = []  # tools at work: name, arguments, and the key of their message
@@ -164,18 +165,18 @@ def _providers() -> list[str]:
     return sorted({str(entry["provider"]) for entry in listed})
 
 
-def _branch_of(task: Task, model: iModel) -> Branch:
+def _branch_of(task: Task, model: iModel, commands: Commands) -> Branch:
     history = [message for message in map(_message, task.history) if message is not None]
     systems = [message for message in history if isinstance(message, System)]
     system: Any = task.system or (systems[-1] if systems else None)
     said: Any = [message for message in history if not isinstance(message, System)]
     branch = Branch(system=system, messages=said, chat_model=model, log_config=QUIET_LOG)
     if task.tools:
-        branch.register_tools(_tools_of(task, branch))
+        branch.register_tools(_tools_of(task, branch, commands))
     return branch
 
 
-def _tools_of(task: Task, branch: Branch) -> list[Any]:
+def _tools_of(task: Task, branch: Branch, commands: Commands) -> list[Any]:
     """lionagi's own tools, kept to the folder of the task as lionagi keeps its own agents; raises UnknownWord."""
     unknown = [name for name in task.tools or () if name not in ALL_CODING_TOOLS]
     if unknown:
@@ -183,6 +184,7 @@ def _tools_of(task: Task, branch: Branch) -> list[Any]:
     folder = task.cwd or os.getcwd()
     toolkit = CodingToolkit(workspace_root=folder, tools=task.tools, notify=False)
     toolkit.security_pre("bash", guard_destructive)
+    toolkit.pre("bash", commands.start)
     for name in ("reader", "editor"):
         toolkit.security_pre(name, guard_paths(allowed_paths=[folder]))
     return [*toolkit.bind(branch)]

@@ -6,13 +6,13 @@ lionagi are such files, too; what they say to its own planner alone is not used,
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
-from lionstudio.domain.errors import InvalidContent, InvalidFile, NotFound
+from lionstudio.domain.errors import Error, InvalidContent, InvalidFile, NotFound
 from lionstudio.domain.near_words import did_you_mean
 from lionstudio.engines.form import Field, Form
-from lionstudio.engines.placeholders import INPUT, Placeholder, find_placeholders
+from lionstudio.engines.placeholders import INPUT, STEPS, Placeholder, find_placeholders
 from lionstudio.engines.playbook_arguments import Argument, name_arguments, read_arguments, read_hint
 from lionstudio.engines.steps import Step, Worker, find_cycle
 from lionstudio.services.described import LARGEST, PLAYBOOKS, find_path, list_names
@@ -39,6 +39,7 @@ UNUSED_KEYS = (
     "permission_mode", "reactive", "save", "show_graph", "use", "with_synthesis", "workers", "yolo",
 )  # fmt: skip
 STEP_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}", re.ASCII)
+WHO = ("model", "agent")  # keys that say who does a step
 ALONE = "main"  # the only step of a playbook that has no steps
 MOST_PARALLEL = 64
 
@@ -57,32 +58,35 @@ class Playbook(NamedTuple):
     unused: tuple[str, ...] = ()  # keys that mean something to lionagi only
 
 
-def find_playbook(home: str, name: str) -> Playbook:
+Check = Callable[[Worker], object]  # raises an Error for a worker that cannot do anything
+
+
+def find_playbook(home: str, name: str, check: Check | None = None) -> Playbook:
     """The playbook of this name; raises NotFound, which names those that there are, and InvalidFile."""
     path = find_path(home, PLAYBOOKS, name)
     if path is None:
         known = list_names(home, PLAYBOOKS)
         hint = "li playbooks ls shows what there is." if known else f"Each is a file: {home}/playbooks/NAME.yaml"
         raise NotFound(f"There is no playbook {name!r}.{did_you_mean(name, known)}", hint=hint)
-    return load_playbook(path)._replace(name=name)
+    return load_playbook(path, check)._replace(name=name)
 
 
-def load_playbook(path: str) -> Playbook:
-    """What a file asks for; raises NotFound and InvalidFile."""
+def load_playbook(path: str, check: Check | None = None) -> Playbook:
+    """What a file asks for; raises NotFound and InvalidFile. What `check` finds is told with all else that is wrong."""
     try:
         text = read_text(path, largest=LARGEST)
     except InvalidContent as error:
         raise InvalidFile(f"{path} cannot be used.", problems=[f"{path}: {error.message}"]) from None
     if text is None:
         raise NotFound(f"There is no file {path}.", hint="A flow is a YAML file, described in docs/playbooks.md.")
-    return parse_playbook(text, path)
+    return parse_playbook(text, path, check)
 
 
-def parse_playbook(text: str, path: str) -> Playbook:
+def parse_playbook(text: str, path: str, check: Check | None = None) -> Playbook:
     """What the text of a file asks for; raises InvalidFile with all that is wrong with it."""
     form = Form(path, text)
     root = form.root()
-    playbook = Playbook("", path, ()) if root is None else _Reading(form).read(root)
+    playbook = Playbook("", path, ()) if root is None else _Reading(form, check).read(root)
     form.require_no_problems()
     return playbook
 
@@ -90,8 +94,11 @@ def parse_playbook(text: str, path: str) -> Playbook:
 class _Reading:
     """One file on its way to a playbook."""
 
-    def __init__(self, form: Form) -> None:
+    def __init__(self, form: Form, check: Check | None) -> None:
         self._form = form
+        self._check = check
+        self._top = Worker()  # what is said for all steps, and where
+        self._top_fields: dict[str, Field] = {}
         self._texts: list[tuple[str | None, Node]] = []  # what may hold placeholders, and of which step
         self._needs: dict[str, dict[str, Node]] = {}  # what each step needs, and where that is said
 
@@ -121,11 +128,11 @@ class _Reading:
     def _steps(self, root: Node, told: dict[str, Field]) -> list[Step]:
         form = self._form
         if "steps" not in told:
-            return [self._step(ALONE, root, told, Worker())] if root.id == "mapping" else []
+            return [self._step(ALONE, root, told)] if root.id == "mapping" else []
         if "prompt" in told:
             form.complain(told["prompt"].key, "A playbook has a prompt or steps, not both: each step has its own.")
-        top = self._worker(told, None)
-        steps = [self._step(name, where, fields, top) for name, where, fields in self._named(told["steps"])]
+        self._top, self._top_fields = self._worker(told, None), told
+        steps = [self._step(name, where, fields) for name, where, fields in self._named(told["steps"])]
         if not steps:
             form.complain(told["steps"].key, "There is no step. Each has a name, and a prompt that says what to do.")
         return steps
@@ -159,7 +166,7 @@ class _Reading:
                 seen[name] = where
                 yield name, where, fields
 
-    def _step(self, name: str, where: Node, told: dict[str, Field], top: Worker) -> Step:
+    def _step(self, name: str, where: Node, told: dict[str, Field]) -> Step:
         form, step = self._form, f"The step {name}" if where.id == "scalar" else "The playbook"
         if "prompt" not in told:
             form.complain(where, f"{step} has no prompt: what is its agent to do?")
@@ -169,12 +176,20 @@ class _Reading:
         self._needs[name] = {}
         for node in form.texts(needs.value, "needs") if needs else ():
             self._needs[name].setdefault(node.value, node)
-        return Step(
-            name,
-            prompt=self._template(told, "prompt", name) or "",
-            worker=_inherited(self._worker(told, name), top),
-            place=f"{form.path}:{_line(where)}",
-        )
+        worker = _inherited(self._worker(told, name), self._top)
+        self._check_worker(worker, where, told)
+        return Step(name, prompt=self._template(told, "prompt", name) or "", worker=worker)
+
+    def _check_worker(self, worker: Worker, where: Node, told: dict[str, Field]) -> None:
+        """Complain about an agent that cannot begin, where it is named, or else at its step."""
+        if self._check is None:
+            return
+        try:
+            self._check(worker)
+        except Error as error:
+            named = [fields[key].value for fields in (told, self._top_fields) for key in WHO if key in fields]
+            sentence = " ".join(filter(None, (*error.problems, error.message, error.hint)))
+            self._form.complain(named[0] if named else where, sentence)
 
     def _worker(self, told: dict[str, Field], step: str | None) -> Worker:
         form, tools, timeout = self._form, told.get("tools"), told.get("timeout")
@@ -214,6 +229,9 @@ class _Reading:
         if used.step is None:
             if used.name in known or used.name == INPUT:
                 return None
+            if used.name in self._needs and used.name != step:
+                answer = f"The answer of that step is {{{STEPS}{used.name}}}."
+                return f"{{{used.name}}} is no argument of this playbook. {answer}"
             near = did_you_mean(used.name, (*known, INPUT))
             plain = f"Write {{{{{used.name}}}}} for the braces themselves."
             return f"{{{used.name}}} is no argument of this playbook.{near} {name_arguments(known)} {plain}"

@@ -10,6 +10,7 @@ from lionstudio.recorders.child import run_child
 from lionstudio.recorders.stopping import Stopping
 
 COMMAND_LIMIT = 1_000
+LONGEST_ARGUMENT = 131_071  # bytes that Linux takes
 
 
 def run_process(
@@ -44,8 +45,15 @@ def run_process(
     for event in reader.end():
         tell(event)
     if not ended.started:
-        return Verdict(ended.code, failed=True, sentence=f"It could not be started: {ended.why}.")
+        return Verdict(ended.code, failed=True, sentence=f"It could not be started: {ended.why}.{_way_out(argv)}")
     return reader.verdict(ended.code)
+
+
+def _way_out(argv: Sequence[str]) -> str:
+    """What to do about a command that the operating system does not take."""
+    if max(len(argument.encode()) for argument in argv) <= LONGEST_ARGUMENT:
+        return ""
+    return " The prompt is too long for an argument: leave out {prompt}, and the command reads it from standard input."
 
 
 def _plain(text: str) -> str:

@@ -23,7 +23,6 @@ class Step(NamedTuple):
     worker: Worker = Worker()
     needs: tuple[str, ...] = ()
     settles_for_some: bool = False  # whether it begins with what there is when some of what it needs failed
-    place: str = ""  # where it is written, for people
 
 
 def find_cycle(needs: Mapping[str, Sequence[str]]) -> tuple[str, ...] | None:

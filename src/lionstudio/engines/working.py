@@ -36,6 +36,7 @@ REPORTED = "run.failed.reported"
 # What the metadata of a branch says about the conversation that its agent keeps itself.
 NATIVE_ID = "native_id"
 NATIVE_TOTALS = "native_totals"
+ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,127}", re.ASCII)  # nothing that a program would take for an option
 
 Watch = Callable[[Event], None]  # is told every event, after it was recorded
 OnProcess = Callable[[Process], None]
@@ -52,6 +53,7 @@ class Worked(NamedTuple):
     model: str | None = None  # as the agent told it
     unknown_lines: int = 0
     noise: str = ""  # the last of what it printed beside its stream
+    left_out: int = 0  # characters that are missing in the middle of the answer
 
 
 def work(
@@ -82,9 +84,8 @@ def resumed(task: Task, branch: Branch) -> Task:
     """The task, going on with the conversation that the agent of a recorded branch keeps, if it keeps one."""
     known = branch.node_metadata or {}
     native_id, totals = known.get(NATIVE_ID), known.get(NATIVE_TOTALS)
-    return task._replace(
-        resume=native_id if isinstance(native_id, str) else None, totals=totals if isinstance(totals, dict) else {}
-    )
+    is_id = isinstance(native_id, str) and ID.fullmatch(native_id) is not None
+    return task._replace(resume=native_id if is_id else None, totals=totals if isinstance(totals, dict) else {})
 
 
 class Writer:
@@ -128,10 +129,13 @@ class Writer:
                 self._watch(event)
 
     def end(self, *, failed: bool) -> None:
-        """What is known only now: how much was not understood, and what a failed agent printed."""
+        """What is known only now: how much was not understood, and what an agent printed beside its stream.
+
+        Of those that speak in a stream only if they failed; to a command both ways of speaking are the same.
+        """
         if self.unknown_lines > UNKNOWN_KEPT:
             self._guarded(self._write_unknown)
-        if failed and self.noise.strip():
+        if (failed or self._engine == "exec") and self.noise.strip():
             self._guarded(self._keep_notice, "stderr", self.noise)
         if self.refused:
             self._guarded(self._keep_notice, "refused", "Not recorded: " + "; ".join(self.refused))
@@ -237,6 +241,7 @@ def _judge(engine: str, verdict: Verdict, writer: Writer, cause: int | None) -> 
         model=writer.model,
         unknown_lines=writer.unknown_lines,
         noise=writer.noise,
+        left_out=verdict.left_out,
     )
 
 

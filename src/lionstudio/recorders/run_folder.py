@@ -24,6 +24,7 @@ from lionstudio.domain.run_telling import (
 from lionstudio.domain.session import Session, SessionStatus
 from lionstudio.recorders.recorder import Run
 from lionstudio.services.context import Context, open_context
+from lionstudio.services.sessions import get_session
 from lionstudio.settings import Settings
 
 LOCK_FILE = "run.lock"
@@ -85,19 +86,7 @@ class RunFolder:
             raise Unavailable(f"{error.message} What it said is not in the folder.") from error
 
     def _write_stored(self, ctx: Context) -> None:
-        from lionstudio.services.branches import list_branches
-        from lionstudio.services.sessions import get_session, list_message_ids
-
-        session = get_session(ctx, self._recording.line.session_id)
-        if session.status is SessionStatus.RUNNING:
-            raise Unavailable("The database has not got all of the run yet.")
-        branches = list_branches(ctx, session.id)
-        for branch in branches:
-            _write(os.path.join(self.path, BRANCHES_FOLDER), f"{branch.id}.json", _branch_object(ctx, branch))
-        _write(self.path, ORDER_FILE, order_object(session, list_message_ids(ctx, session.id)))
-        # At last: who finds the end of the run in its folder finds everything.
-        first = next(branch for branch in branches if branch.id == self._recording.line.branch_id)
-        self._write_run(session, first)
+        _write_all(ctx, self.path, self._recording.line.session_id, self._cwd)
 
     def _write_run(self, session: Session, first: Branch) -> None:
         _write(self.path, RUN_FILE, run_object(session, first, folder=self.path, cwd=self._cwd))
@@ -125,6 +114,40 @@ class RunFolder:
             why = (error.strerror if isinstance(error, OSError) else None) or str(error)
             said = f"The folder {self.path} is not whole: {why.rstrip('.')}. The run itself is not harmed."
             self._recording.keeper.say("folder", said)
+
+
+def finish_left(ctx: Context, settings: Settings, session_id: str) -> str | None:
+    """Let the folder of a run say what it said and how it ended, if its own process died before; why it cannot."""
+    path = folder_of(settings, session_id)
+    if not os.path.isfile(os.path.join(path, RUN_FILE)):
+        return None
+    try:
+        cwd = (get_session(ctx, session_id).node_metadata or {}).get("cwd")
+        _write_all(ctx, path, session_id, cwd if isinstance(cwd, str) else None)
+        with suppress(FileNotFoundError):
+            os.unlink(os.path.join(path, LOCK_FILE))
+    except (Error, OSError) as error:
+        return f"The folder {path} is not whole: {error}."
+    return None
+
+
+def _write_all(ctx: Context, path: str, session_id: str, cwd: str | None) -> None:
+    """Write everything that the database has of a run which has ended."""
+    from lionstudio.services.branches import list_branches
+    from lionstudio.services.messages import find_line
+    from lionstudio.services.sessions import list_message_ids
+
+    session = get_session(ctx, session_id)
+    if session.status is SessionStatus.RUNNING:
+        raise Unavailable("The database has not got all of the run yet.")
+    branches = list_branches(ctx, session.id)
+    for branch in branches:
+        _write(os.path.join(path, BRANCHES_FOLDER), f"{branch.id}.json", _branch_object(ctx, branch))
+    _write(path, ORDER_FILE, order_object(session, list_message_ids(ctx, session.id)))
+    # At last: who finds the end of the run in its folder finds everything.
+    own = find_line(ctx, session.id).branch_id
+    first = next(branch for branch in branches if branch.id == own)
+    _write(path, RUN_FILE, run_object(session, first, folder=path, cwd=cwd))
 
 
 def _branch_object(ctx: Context, branch: Branch) -> dict[str, Any]:

@@ -34,12 +34,20 @@ class Saved:
                 os.close(file)
 
     def _create(self, stream: str) -> int:
-        how = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-        for name in (
-            f"{stream}.log",
-            f"{stream}.{self._session_id}.log",
-        ):  # another run may have used the folder before
-            self.paths[stream] = os.path.join(self._folder, name)
-            with suppress(FileExistsError):
-                return os.open(self.paths[stream], how, 0o600)
-        raise FileExistsError(17, "File exists")
+        self.paths[stream] = os.path.join(self._folder, f"{stream}.log")
+        file, self.paths[stream] = create_file(self._folder, f"{stream}.log", self._session_id)
+        return file
+
+
+def create_file(folder: str, name: str, session_id: str) -> tuple[int, str]:
+    """A new file of a run, open for writing, and its path; raises OSError.
+
+    What is there already stays: another run may have used the folder before, or it is a person's own.
+    """
+    how = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    stem, ending = os.path.splitext(name)
+    path = os.path.join(folder, name)
+    with suppress(FileExistsError):
+        return os.open(path, how, 0o600), path
+    path = os.path.join(folder, f"{stem}.{session_id}{ending}")
+    return os.open(path, how, 0o600), path

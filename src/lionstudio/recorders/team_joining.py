@@ -1,13 +1,14 @@
 """Runs join teams: the team of a name, made if there is none, with who works in the run among its members."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from lionstudio.domain.errors import AlreadyExists, Ambiguous, Conflict
 from lionstudio.domain.session import RUN_ACTOR
 from lionstudio.domain.team import Team, TeamStatus
 from lionstudio.recorders.reading import open_to_read
-from lionstudio.recorders.teams import Places, open_teams
+from lionstudio.recorders.teams import Places, new_team, open_teams
 from lionstudio.services.context import Context
 from lionstudio.settings import Settings
 
@@ -16,8 +17,24 @@ if TYPE_CHECKING:
     from lionstudio.recorders.file_teams import FileTeams
 
 
-def join_team(settings: Settings, name: str, members: Sequence[str], *, say: Callable[[str], None]) -> Team:
+Say = Callable[[str], None]
+
+
+def require_team(settings: Settings, name: str, members: Sequence[str], *, say: Say) -> None:
+    """Raise what forbids to be members of the team of this name. Nothing is made."""
+    new_team(name, members, None)
+    with _opened(settings, say) as teams:
+        _find(teams, name)
+
+
+def join_team(settings: Settings, name: str, members: Sequence[str], *, say: Say) -> Team:
     """Be members of the team of this name; raises InvalidRequest, and Conflict for one that is archived."""
+    with _opened(settings, say) as teams:
+        return _join(teams, name, members)
+
+
+@contextmanager
+def _opened(settings: Settings, say: Say) -> "Iterator[FileTeams | DatabaseTeams]":
     opened: list[Context] = []
 
     def database() -> Context:
@@ -34,7 +51,7 @@ def join_team(settings: Settings, name: str, members: Sequence[str], *, say: Cal
         sync=settings.synchronous == "FULL",
     )
     try:
-        return _join(open_teams(places, database_only=settings.teams == "database"), name, members)
+        yield open_teams(places, database_only=settings.teams == "database")
     finally:
         for ctx in opened:
             ctx.db.close()

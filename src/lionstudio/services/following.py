@@ -91,6 +91,14 @@ class DeathWatch:
         return gone
 
 
+def is_at_work(ctx: Context, session: Session) -> bool:
+    """Whether somebody may still write to a run: it runs, and not all of its processes are known to be gone."""
+    if session.status is not SessionStatus.RUNNING:
+        return False
+    death = _find_death(ctx, session.id)
+    return death is None or not death.nobody_lives
+
+
 def _find_death(ctx: Context, session_id: str) -> Death | None:
     here = machine.here()
     looks = [look_at_process(record, here) for record in sessions.list_processes(ctx, session_id)]

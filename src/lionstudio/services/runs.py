@@ -196,7 +196,11 @@ class Stretch(NamedTuple):
     """Messages of a run that follow each other, each with the branches it stands in."""
 
     messages: tuple[Message, ...]
-    branch_ids: dict[str, tuple[str, ...]]
+    places: dict[str, tuple[tuple[str, int], ...]]  # by message: its branches, and its place among the own ones of each
+
+    @property
+    def branch_ids(self) -> dict[str, tuple[str, ...]]:
+        return {id: tuple(branch for branch, _ in places) for id, places in self.places.items()}
 
 
 def read_stretch(ctx: Context, session_id: str, *, after: int, limit: int) -> Stretch:
@@ -205,7 +209,7 @@ def read_stretch(ctx: Context, session_id: str, *, after: int, limit: int) -> St
         sessions.get(tx, session_id)
         found = progressions.list_in_session(tx, session_id, after=after, limit=limit)
         places = progressions.list_places(tx, session_id, after=after, limit=limit)
-    return Stretch(tuple(found), {id: tuple(branch for branch, _ in places.get(id, ())) for id in places})
+    return Stretch(tuple(found), {id: tuple(found_at) for id, found_at in places.items()})
 
 
 def _sum(parts: Iterable[Usage]) -> Usage:
