@@ -59,12 +59,13 @@ def test_everything_passes_untouched_and_is_recorded(recorder: Recorder) -> None
     [
         ("exit 0", 0, ("completed", 0, "run.completed.normal")),
         ("exit 1", 1, ("failed", 1, "run.failed.exit_nonzero")),
+        ("exit 143", 143, ("cancelled", 143, "run.cancelled.terminated")),
         ("exit 255", 255, ("failed", 255, "run.failed.exit_nonzero")),
         ("kill -KILL $$", 137, ("failed", 137, "run.failed.signal")),
         ("kill -SEGV $$", 139, ("failed", 139, "run.failed.signal")),
-        ("kill -INT $$", 130, ("aborted", 130, "run.aborted.interrupt")),
-        ("kill -TERM $$", 143, ("cancelled", 143, "run.cancelled.terminated")),
-        ("kill -HUP $$", 129, ("aborted", 129, "run.aborted.hangup")),
+        ("kill -INT $$", -2, ("aborted", 130, "run.aborted.interrupt")),
+        ("kill -TERM $$", -15, ("cancelled", 143, "run.cancelled.terminated")),
+        ("kill -HUP $$", -1, ("aborted", 129, "run.aborted.hangup")),
     ],
 )
 def test_it_ends_as_its_command_did(here: Recorder, script: str, code: int, ending: tuple[str, int, str]) -> None:

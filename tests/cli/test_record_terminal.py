@@ -66,6 +66,16 @@ def recorder_pid(here: Recorder) -> int:
     return pid
 
 
+def begun(here: Recorder) -> None:
+    """Until the process of the command is known."""
+    ctx = open_context(load_settings(db=here.location))
+    give_up = time.monotonic() + 60
+    while all(process.role is not ProcessRole.AGENT for process in list_processes(ctx, here.session.id)):
+        assert time.monotonic() < give_up
+        time.sleep(0.02)
+    ctx.db.close()
+
+
 def until_gone(pid: int) -> None:
     give_up = time.monotonic() + 60
     while (seen := machine.look_at(pid)) is not None and seen.state not in ("Z", "X"):
@@ -90,6 +100,40 @@ def test_ctrl_c_interrupts_the_command_alone(here: Recorder, shell: Person) -> N
     shell.type(CTRL_C)
     assert code_of(shell) == 130
     assert ending(here) == ("aborted", 130)
+
+
+@pytest.mark.parametrize("command", [f"{RECORD}sleep 100", f"{shlex.join(LI)} agent exec hi -- sleep 100"])
+def test_ctrl_c_ends_the_script_around_it(here: Recorder, shell: Person, tmp_path: Path, command: str) -> None:
+    script = tmp_path / "deploy"
+    script.write_text(f"#!/bin/bash\necho up\n{command}\necho DEPLOYED\n")
+    shell.type(f"bash {script}\r")
+    shell.read("up\n")
+    here.wait_for(bool)
+    begun(here)
+    shell.type(CTRL_C)
+    assert code_of(shell) == 130
+    assert "DEPLOYED" not in shell.all_seen
+    assert ending(here) == ("aborted", 130)
+
+
+def test_ctrl_c_ends_the_loop_around_it(here: Recorder, shell: Person) -> None:
+    shell.type(f'for word in one two; do {RECORD}sh -c "echo up $word; sleep 100"; done; echo over\r')
+    shell.read("\nup one\n")
+    shell.type(CTRL_C)
+    assert code_of(shell) == 130
+    assert "up two" not in shell.all_seen and "\nover" not in shell.all_seen
+
+
+def test_a_script_goes_on_after_a_command_that_took_ctrl_c_for_itself(
+    here: Recorder, shell: Person, tmp_path: Path
+) -> None:
+    script = tmp_path / "script"
+    script.write_text(f"{RECORD}sh -c 'trap \"exit 4\" INT; echo up; sleep 100'\necho after $?\n")
+    shell.type(f"bash {script}\r")
+    shell.read("up\n")
+    shell.type(CTRL_C)
+    shell.read("after 4\n")
+    assert code_of(shell) == 0
 
 
 def test_a_command_that_lives_on_after_ctrl_c_does(here: Recorder, shell: Person) -> None:

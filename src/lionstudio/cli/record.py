@@ -15,7 +15,7 @@ TEAM_VARIABLE, AGENT_VARIABLE, DB_VARIABLE = "LIONAGI_TEAM", "LIONAGI_AGENT", "L
 
 
 def record(call: Call) -> int:
-    """Run a command as if alone, and record it; its own exit code."""
+    """Run a command as if alone, and record it; its own exit code, or the signal that ended it as a negative number."""
     args = call.args
     if not args.argv or not args.argv[0]:
         raise WrongUsage("li record: The command is missing.", hint="Type it after --, such as: li record -- pytest -q")
@@ -42,7 +42,7 @@ def record(call: Call) -> int:
     ended = run_recorded(wanted, {name: value for name, value in told.items() if value})
     if not ended.has_begun:
         print(one_line(f"li: {ended.sentence}."), file=sys.stderr)
-    return ended.code
+    return ended.way_to_end
 
 
 def _make_folder(typed: str) -> str:

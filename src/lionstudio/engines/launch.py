@@ -15,7 +15,7 @@ from lionstudio.recorders.keeper import Keeper
 from lionstudio.recorders.recorder import Run
 from lionstudio.recorders.recording import Recording
 from lionstudio.recorders.run_folder import RunFolder, artifacts_in, folder_of
-from lionstudio.recorders.stopping import Stopping
+from lionstudio.recorders.stopping import CAUSES, SIGNALS, Stopping
 from lionstudio.services.context import new_line
 from lionstudio.services.sessions import SessionDraft
 from lionstudio.settings import Settings, load_settings
@@ -118,6 +118,12 @@ class Launched:
     def exit_code(self) -> int:
         """How we say the end of the run to who started us."""
         return exit_code_of(self._recording.told)
+
+    @property
+    def way_to_end(self) -> int:
+        """How our process should end: by its exit code, or of the signal that stopped it, as a negative number."""
+        asked = CAUSES.values() if self.exit_code == self.stopping.cause else ()
+        return -SIGNALS[self.exit_code] if self.exit_code in asked else self.exit_code
 
 
 @contextmanager

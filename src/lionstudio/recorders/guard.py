@@ -113,9 +113,8 @@ class Guard:
         return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
     def collect(self) -> int:
-        """Its exit code, as a shell says it. From now on its number may be anybody's."""
-        code = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
-        return 128 - code if code < 0 else code
+        """Its exit code; a signal that it died of is a negative number. From now on its own may be anybody's."""
+        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
 
     def signal(self, number: int) -> None:
         with suppress(ProcessLookupError, PermissionError):  # all of them just ended, or became somebody else's

@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple, Protocol
 
+from lionstudio.domain.reasons import as_shell_code
 from lionstudio.recorders import guard
 from lionstudio.recorders.child import why_not_started
 from lionstudio.recorders.flows import Flow, Hear, Pump, Target, make_pipe
 from lionstudio.recorders.guard import Guard
 from lionstudio.recorders.output import TERMINAL
-from lionstudio.recorders.stopping import Stopping
+from lionstudio.recorders.stopping import CAUSES, DEADLINE, SIGNALS, Stopping
 
 STDERR = 2
 STREAMS: Mapping[int, str] = {1: "stdout", STDERR: "stderr"}
@@ -41,6 +42,15 @@ class Ended(NamedTuple):
     sentence: str | None = None
     has_begun: bool = True
     is_left_open: bool = False  # others go on writing to its output
+    died_of: int | None = None  # a signal that asks to stop: it died of it, or we passed it on
+
+    @property
+    def way_to_end(self) -> int:
+        """How we should end ourselves: by an exit code, or of a signal, as a negative number.
+
+        Shells stop their script or loop only for one who dies of Ctrl-C, and say the same code either way.
+        """
+        return self.code if self.died_of is None else -self.died_of
 
 
 class Pipes:
@@ -81,6 +91,7 @@ class OnTerminal:
         from lionstudio.recorders.terminal import Terminal
 
         self._argv = argv
+        self._is_interrupted = False
         self._reads: int | None = None
         self._writes: int | None = None
         if not os.isatty(STDERR):
@@ -102,9 +113,14 @@ class OnTerminal:
             return not_begun(self._argv, error)
         heard.begun(watched.pid, leads_group=True)
         with watched.watching():
-            return conduct(watched, flows, heard, stopping)
+            ended = conduct(watched, flows, heard, stopping)
+        self._is_interrupted = terminal.is_interrupted and ended.died_of == signal.SIGINT and watched.cause is None
+        return ended
 
     def close(self) -> None:
+        self._terminal.give_back()
+        if self._is_interrupted:
+            self._terminal.interrupt_others()
         self._terminal.close()
 
 
@@ -145,12 +161,18 @@ def conduct(watched: Guard, flows: Sequence[Flow], heard: Listener, stopping: St
         if watched.told is not None:
             watched.end_group()
         code = watched.collect()
+    died_of = -code if cause is None else SIGNALS[cause]
     for flow in flows:
         if flow.failure is not None:
             heard.say("target", f"Not all of the output could be passed on: {flow.failure.strerror}.")
         flow.close()
     sentence = f"It did not end within {guard.GRACE:.0f} seconds and was killed." if watched.was_killed else None
-    return Ended(code if cause is None else cause, sentence, is_left_open=not is_whole)
+    return Ended(
+        as_shell_code(code) if cause is None else cause,
+        sentence,
+        is_left_open=not is_whole,
+        died_of=died_of if died_of in CAUSES and cause != DEADLINE else None,
+    )
 
 
 @contextmanager

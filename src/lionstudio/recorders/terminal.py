@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from lionstudio.recorders.flows import Flow, Target
+from lionstudio.recorders.flows import Flow, Hear, Target
 from lionstudio.recorders.guard import Guard
 from lionstudio.recorders.monitor import BYE, ENDED, GO, REFUSED, STARTED, STOPPED, Place, monitor
 
 SIZE_BYTES = 8  # struct winsize: four short numbers
+CHARACTERS = 6  # where the modes of a terminal name its keys
 LONGEST_STOP = 0.2  # seconds that it takes a process to stop
 
 
@@ -29,6 +30,7 @@ class Terminal:
         self._modes = termios.tcgetattr(self._outer)
         self._is_ours = False  # whether keys come as they are typed
         self.is_over = False  # whether nobody reads them any more
+        self.is_interrupted = False  # whether somebody typed what interrupts
         self.inner, slave = os.openpty()
         os.set_blocking(self.inner, False)
         termios.tcsetattr(slave, termios.TCSANOW, self._modes)
@@ -106,7 +108,21 @@ class Terminal:
     def keys(self) -> "Keys":
         """What is typed, on its way to the command."""
         target = Target(os.dup(self.inner), is_ours=True)
-        return Keys(os.dup(self._outer), target, lambda: self._is_ours and not self.is_over)
+        return Keys(os.dup(self._outer), target, lambda: self._is_ours and not self.is_over, self._hear_keys)
+
+    def _hear_keys(self, typed: bytes) -> None:
+        interrupts: bytes = self._modes[CHARACTERS][termios.VINTR]
+        self.is_interrupted = self.is_interrupted or interrupts in typed
+
+    def interrupt_others(self) -> None:
+        """Tell who shares our place in front of our terminal what its keys did to the command.
+
+        The script or the loop around us would have been told with the command, and ends only if it was.
+        """
+        if self.is_in_front():
+            before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+            os.kill(0, signal.SIGINT)
+            signal.signal(signal.SIGINT, before)
 
     def close(self) -> None:
         self.give_back()
@@ -121,8 +137,8 @@ class Terminal:
 class Keys(Flow):
     """What is typed. It never ends, and nobody waits for it."""
 
-    def __init__(self, source: int, target: Target, may_read: Callable[[], bool]) -> None:
-        super().__init__(source, target)
+    def __init__(self, source: int, target: Target, may_read: Callable[[], bool], hear: Hear) -> None:
+        super().__init__(source, target, hear)
         self._may_read = may_read
 
     @property
@@ -157,7 +173,7 @@ class TerminalGuard(Guard):
 
     def collect(self) -> int:
         assert self._code is not None
-        return 128 - self._code if self._code < 0 else self._code
+        return self._code
 
     def attend(self) -> None:
         super().attend()
