@@ -195,7 +195,36 @@ class TestDeaths:
                 assert is_alive(pid)  # the command wanted it so
             finally:
                 os.kill(pid, signal.SIGKILL)
-        assert here.messages[-1].content.startswith("The command has ended, and others keep its output open.")
+        assert here.messages[-1].content == (
+            "The command has ended, and others keep its output open. "
+            "What they say from now on is passed on, but no longer recorded."
+        )
+
+    def test_what_others_write_after_its_end_arrives_and_they_live(self, here: Recorder, tmp_path: Path) -> None:
+        script = (
+            f"(read go < {tmp_path}/go; echo late; echo later >&2; echo $? > {tmp_path}/alive) & echo early; exit 6"
+        )
+        os.mkfifo(tmp_path / "go")
+        with here.process("--", "sh", "-c", script, stdout=subprocess.PIPE, li=impatient()) as process:
+            assert process.wait() == 6  # who waits for the command does not wait for them
+            assert here.ending == ("failed", 6, "run.failed.exit_nonzero")
+            (tmp_path / "go").write_text("go\n")
+            assert process.communicate() == (b"early\nlate\n", b"later\n")  # who reads to the end does
+        until(lambda: (tmp_path / "alive").exists())
+        assert here.said("stdout") == b"early\n"
+
+    def test_what_others_write_after_its_end_goes_where_the_reader_has_gone(
+        self, here: Recorder, tmp_path: Path
+    ) -> None:
+        os.mkfifo(tmp_path / "go")
+        script = f"(read go < {tmp_path}/go; exec yes) & echo $!"
+        with here.process("--", "sh", "-c", script, stdout=subprocess.PIPE, li=impatient()) as process:
+            pid = first_number(process)
+            assert process.wait() == 0
+            assert process.stdout is not None
+            process.stdout.close()
+            (tmp_path / "go").write_text("go\n")
+            until(lambda: not is_alive(pid))
 
     def test_a_daemon_is_left_alone(self, here: Recorder) -> None:
         script = READY + "if os.fork() == 0:\n os.setsid(); print(os.getpid(), flush=True); time.sleep(1000)"

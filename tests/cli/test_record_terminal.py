@@ -66,8 +66,9 @@ def recorder_pid(here: Recorder) -> int:
     return pid
 
 
-def begun(here: Recorder) -> None:
+def until_begun(here: Recorder) -> None:
     """Until the process of the command is known."""
+    here.wait_for(bool)
     ctx = open_context(load_settings(db=here.location))
     give_up = time.monotonic() + 60
     while all(process.role is not ProcessRole.AGENT for process in list_processes(ctx, here.session.id)):
@@ -108,8 +109,7 @@ def test_ctrl_c_ends_the_script_around_it(here: Recorder, shell: Person, tmp_pat
     script.write_text(f"#!/bin/bash\necho up\n{command}\necho DEPLOYED\n")
     shell.type(f"bash {script}\r")
     shell.read("up\n")
-    here.wait_for(bool)
-    begun(here)
+    until_begun(here)
     shell.type(CTRL_C)
     assert code_of(shell) == 130
     assert "DEPLOYED" not in shell.all_seen
@@ -206,6 +206,20 @@ def test_in_the_background_it_leaves_the_terminal_alone(here: Recorder, shell: P
     assert shell.echoes
 
 
+def test_what_others_write_after_its_end_comes_on_the_screen(here: Recorder, shell: Person, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "go")
+    script = f"(read go < {tmp_path}/go; echo late; echo $? > {tmp_path}/alive) & echo early"
+    li(shell, f"sh -c '{script}; exit 4'")
+    assert code_of(shell) == 4
+    assert ending(here) == ("failed", 4)
+    (tmp_path / "go").write_text("go\n")
+    shell.read("late\n")
+    give_up = time.monotonic() + 60
+    while not (tmp_path / "alive").exists():
+        assert time.monotonic() < give_up
+        time.sleep(0.02)
+
+
 def test_a_new_size_of_the_window_is_passed_on(here: Recorder, shell: Person) -> None:
     script = "import os, signal; signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGWINCH}); print('up', flush=True); "
     script += "signal.sigwait({signal.SIGWINCH}); print(*os.get_terminal_size(0), flush=True)"
@@ -222,6 +236,13 @@ def test_streams_that_are_no_terminal_are_passed_on_as_they_are(here: Recorder, 
     assert code_of(shell) == 0
     assert (tmp_path / "err").read_text() == "err\n"
     assert (here.said("terminal"), here.said("stderr")) == (b"out\n", b"err\n")
+
+
+def test_a_reader_of_its_errors_who_has_gone_is_told_to_it(here: Recorder, shell: Person) -> None:
+    shell.type(f"{RECORD}sh -c 'read go; yes no >&2' 2> >(exec true)\r")
+    until_begun(here)
+    shell.type("go\r")
+    assert code_of(shell) == 128 + signal.SIGPIPE
 
 
 def test_before_a_pipe_it_shares_the_terminal_with_the_others(here: Recorder, shell: Person) -> None:

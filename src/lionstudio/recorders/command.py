@@ -24,7 +24,10 @@ from lionstudio.services.sessions import SessionDraft
 from lionstudio.settings import load_settings
 
 HARMLESS = frozenset("%+,-./:=@_")  # in a word that a shell takes as it is
-LEFT_OPEN = "The command has ended, and others keep its output open. What they say from now on is not recorded."
+LEFT_OPEN = (
+    "The command has ended, and others keep its output open. "
+    "What they say from now on is passed on, but no longer recorded."
+)
 
 
 class Wanted(NamedTuple):

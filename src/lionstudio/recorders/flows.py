@@ -64,6 +64,7 @@ class Target:
 
     def __init__(self, descriptor: int, *, is_ours: bool = False) -> None:
         self.descriptor = descriptor
+        self.given = descriptor
         self._reopened: int | None = None
         mode = os.fstat(descriptor).st_mode
         if is_ours:

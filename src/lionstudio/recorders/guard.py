@@ -54,6 +54,11 @@ class Guard:
         return [self._wakes] if self._death is None else [self._wakes, self._death]
 
     @property
+    def holds(self) -> int | None:
+        """What must stay open for as long as others write to its output."""
+        return None
+
+    @property
     def patience(self) -> float | None:
         """For how many seconds nothing needs to be done, if nothing else happens."""
         waits = [LOOK_EVERY] if self._must_look else []

@@ -91,12 +91,9 @@ class OnTerminal:
         from lionstudio.recorders.terminal import Terminal
 
         self._argv = argv
-        self._is_interrupted = False
-        self._reads: int | None = None
-        self._writes: int | None = None
-        if not os.isatty(STDERR):
-            self._reads, self._writes = make_pipe()
-        self._terminal = Terminal(argv, env, stderr=self._writes)
+        self._is_interrupted = self._is_left_open = False
+        self._stderr = None if os.isatty(STDERR) else make_pipe()
+        self._terminal = Terminal(argv, env, stderr=self._stderr)
 
     def go(self, heard: Listener, stopping: Stopping) -> Ended:
         """Run the command to its end."""
@@ -104,9 +101,10 @@ class OnTerminal:
 
         terminal = self._terminal
         flows = [Flow(terminal.inner, Target(1), heard.hear(TERMINAL)), terminal.keys()]
-        if self._reads is not None and self._writes is not None:
-            flows.append(Flow(self._reads, Target(STDERR), heard.hear(STREAMS[STDERR])))
-            os.close(self._writes)
+        if self._stderr is not None:
+            reads, writes = self._stderr
+            flows.append(Flow(reads, Target(STDERR), heard.hear(STREAMS[STDERR])))
+            os.close(writes)
         try:
             watched = TerminalGuard(terminal.begin(), terminal)
         except OSError as error:
@@ -114,6 +112,7 @@ class OnTerminal:
         heard.begun(watched.pid, leads_group=True)
         with watched.watching():
             ended = conduct(watched, flows, heard, stopping)
+        self._is_left_open = ended.is_left_open
         self._is_interrupted = terminal.is_interrupted and ended.died_of == signal.SIGINT and watched.cause is None
         return ended
 
@@ -121,7 +120,7 @@ class OnTerminal:
         self._terminal.give_back()
         if self._is_interrupted:
             self._terminal.interrupt_others()
-        self._terminal.close()
+        self._terminal.close(is_left_open=self._is_left_open)
 
 
 def not_begun(argv: Sequence[str], error: OSError) -> Ended:
@@ -165,6 +164,8 @@ def conduct(watched: Guard, flows: Sequence[Flow], heard: Listener, stopping: St
     for flow in flows:
         if flow.failure is not None:
             heard.say("target", f"Not all of the output could be passed on: {flow.failure.strerror}.")
+        if flow.is_open:
+            _pass_on_for_others(flow, watched, heard)
         flow.close()
     sentence = f"It did not end within {guard.GRACE:.0f} seconds and was killed." if watched.was_killed else None
     return Ended(
@@ -173,6 +174,18 @@ def conduct(watched: Guard, flows: Sequence[Flow], heard: Listener, stopping: St
         is_left_open=not is_whole,
         died_of=died_of if died_of in CAUSES and cause != DEADLINE else None,
     )
+
+
+def _pass_on_for_others(flow: Flow, watched: Guard, heard: Listener) -> None:
+    """Let what others still write reach its target without us."""
+    from lionstudio.recorders.left_writers import pass_on
+
+    if flow.source is None or flow.target is None or flow.is_held_up:
+        return  # nobody took what they wrote before
+    try:
+        pass_on(flow.source, flow.target.given, holds=watched.holds)
+    except (OSError, NotImplementedError) as error:
+        heard.say("left open", f"What others still write to the output of the command is lost: {error}.")
 
 
 @contextmanager

@@ -25,7 +25,8 @@ class Terminal:
     Make it before there is any thread, for it forks. Until `begin` nothing is begun, and ours is left alone.
     """
 
-    def __init__(self, argv: Sequence[str], env: Mapping[str, str], *, stderr: int | None) -> None:
+    def __init__(self, argv: Sequence[str], env: Mapping[str, str], *, stderr: tuple[int, int] | None) -> None:
+        """`stderr` is the pipe that it has instead of its terminal: where that is read, and where it is written."""
         self._outer = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
         self._modes = termios.tcgetattr(self._outer)
         self._is_ours = False  # whether keys come as they are typed
@@ -37,11 +38,12 @@ class Terminal:
         self.pass_size_on()
         control, self._control = os.pipe()
         self._status, status = os.pipe()
-        streams = {0: None, 1: None, 2: stderr}
+        streams = {0: None, 1: None, 2: stderr and stderr[1]}
         place = Place(argv, env, os.ttyname(slave), streams, self._outer, self._modes)
         self._monitor = os.fork()
         if self._monitor == 0:
-            for descriptor in (self.inner, slave, self._control, self._status):
+            # Nobody but us may read its stderr: when our reader has gone the command must be told by its own write.
+            for descriptor in (self.inner, slave, self._control, self._status, *(stderr or ())[:1]):
                 os.close(descriptor)
             monitor(place, control=control, status=status)
         for descriptor in (slave, control, status):
@@ -72,6 +74,11 @@ class Terminal:
         *lines, self._heard = (self._heard + heard).split(b"\n")
         news = [line.decode().split() for line in lines]
         return [*before, *((what, int(number)) for what, number in news)]
+
+    @property
+    def control(self) -> int:
+        """What tells the parent of the command, once it is closed, that nobody needs its terminal any more."""
+        return self._control
 
     @property
     def status(self) -> int:
@@ -124,12 +131,14 @@ class Terminal:
             os.kill(0, signal.SIGINT)
             signal.signal(signal.SIGINT, before)
 
-    def close(self) -> None:
+    def close(self, *, is_left_open: bool) -> None:
+        """Be done with it; where others still write to the command's terminal, that stays until they are."""
         self.give_back()
         with suppress(OSError):
             os.write(self._control, BYE)
         os.close(self._control)
-        os.waitpid(self._monitor, 0)
+        if not is_left_open:
+            os.waitpid(self._monitor, 0)
         for descriptor in (self._status, self._outer):
             os.close(descriptor)
 
@@ -167,6 +176,10 @@ class TerminalGuard(Guard):
     @property
     def descriptors(self) -> Sequence[int]:
         return [self._wakes, self._terminal.status]
+
+    @property
+    def holds(self) -> int | None:
+        return self._terminal.control
 
     def has_ended(self) -> bool:
         return self._code is not None
