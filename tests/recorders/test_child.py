@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from lionstudio import machine
 from lionstudio.recorders import guard
 from lionstudio.recorders.child import Exit, run_child
 from lionstudio.recorders.stopping import Stopping
+from tests.cli.terminals import Person
 
 
 class Heard:
@@ -90,6 +92,28 @@ def test_more_input_than_a_pipe_holds_goes_in_while_as_much_comes_out() -> None:
 
 def test_input_that_nobody_reads_harms_nobody() -> None:
     assert Heard().run("true", stdin=b"x" * 3_000_000) == Exit(0)
+
+
+def test_who_holds_input_that_nobody_reads_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "LINGER", 0.2)
+    heard, began = Heard(), time.monotonic()
+    script = "import subprocess; subprocess.Popen(['sleep', '30']); print('done')"
+    assert heard.run(*python(script), stdin=b"x" * 3_000_000) == Exit(0)
+    assert time.monotonic() - began < 20
+    assert (heard.stdout, heard.left) == (b"done\n", [])
+
+
+READS_TERMINAL = """
+from lionstudio.recorders.child import run_child
+from lionstudio.recorders.stopping import Stopping
+run_child(["sh", "-c", "read word < /dev/tty; echo $?"], stopping=Stopping(), on_start=lambda pid: None,
+          on_stdout=lambda said: print(said.decode(), end=""), on_stderr=lambda said: None)
+"""
+
+
+def test_one_that_asks_at_the_terminal_is_refused_and_not_stopped() -> None:
+    with Person(*python(READS_TERMINAL), env=os.environ) as person:
+        assert int(person.read("\n")) > 0
 
 
 @pytest.mark.parametrize("stdin", [None, b""])
