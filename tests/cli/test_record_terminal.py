@@ -255,6 +255,15 @@ def test_before_a_pipe_it_shares_the_terminal_with_the_others(here: Recorder, sh
     assert here.said("stdout") == b"got it\n"
 
 
+def test_with_its_streams_elsewhere_it_can_ask_at_the_terminal(here: Recorder, shell: Person, tmp_path: Path) -> None:
+    script = "echo Password: > /dev/tty; read word < /dev/tty; echo got $word"
+    shell.type(f"{RECORD}sh -c '{script}' < /dev/null > {tmp_path}/log 2>&1\r")
+    shell.read("\nPassword:\n")
+    shell.type("it\r")
+    assert code_of(shell) == 0
+    assert (tmp_path / "log").read_text() == "got it\n"
+
+
 COUNTS = """
 import signal, time
 heard = []

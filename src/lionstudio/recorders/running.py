@@ -132,33 +132,42 @@ def not_begun(argv: Sequence[str], error: OSError) -> Ended:
 def way_of(argv: Sequence[str], env: Mapping[str, str]) -> Iterator[Pipes | OnTerminal]:
     """How a command is run here: on a terminal, or without one."""
     way: Pipes | OnTerminal | None = None
-    is_on_terminal, shares_terminal = _look_at_streams()
-    if is_on_terminal:
+    if _is_on_terminal():
         with suppress(OSError):  # the system has none left
             way = OnTerminal(argv, env)
-    # In a group of its own it could not read from the terminal, nor be stopped by its keys.
-    way = way or Pipes(argv, env, leads_group=not shares_terminal)
+    # In a group of its own it could not read from the terminal, not even a password, nor be stopped by its keys.
+    way = way or Pipes(argv, env, leads_group=not _has_terminal())
     try:
         yield way
     finally:
         way.close()
 
 
-def _look_at_streams() -> tuple[bool, bool]:
-    if not any(map(os.isatty, (0, 1, 2))):
-        return False, False
-    from lionstudio.recorders.terminal import is_on_terminal, shares_terminal
+def _is_on_terminal() -> bool:
+    if not all(map(os.isatty, (0, 1))):
+        return False
+    from lionstudio.recorders.terminal import is_on_terminal
 
-    return is_on_terminal(), shares_terminal()
+    return is_on_terminal()
+
+
+def _has_terminal() -> bool:
+    """Whether we were started from a terminal, wherever our streams go."""
+    try:
+        os.close(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY))
+    except OSError:
+        return False
+    return True
 
 
 def conduct(watched: Guard, flows: Sequence[Flow], heard: Listener, stopping: Stopping) -> Ended:
     """Pass everything on until the command has ended."""
-    with watched, stopping.each(watched.ask), _forwarding(watched):
-        is_whole = Pump(flows, watched).run(linger=guard.LINGER)
-        cause = watched.cause
-        if watched.told is not None:
-            watched.end_group()
+    with watched, stopping.each(watched.ask):
+        with _forwarding(watched):  # not while it is collected, for then its number may become anybody's
+            is_whole = Pump(flows, watched).run(linger=guard.LINGER)
+            cause = watched.cause
+            if watched.told is not None:
+                watched.end_group()
         code = watched.collect()
     died_of = -code if cause is None else SIGNALS[cause]
     for flow in flows:

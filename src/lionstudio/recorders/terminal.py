@@ -242,11 +242,6 @@ def is_on_terminal() -> bool:
     return all(_is_ours(stream) for stream in (0, 1))
 
 
-def shares_terminal() -> bool:
-    """Whether any of our streams is the terminal that we were started from."""
-    return any(_is_ours(stream) for stream in (0, 1, 2))
-
-
 def _is_ours(descriptor: int) -> bool:
     with suppress(OSError):
         return os.isatty(descriptor) and os.tcgetpgrp(descriptor) > 0
