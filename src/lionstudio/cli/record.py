@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from lionstudio.cli.command import Call, WrongUsage
 from lionstudio.cli.output import one_line
 from lionstudio.recorders.command import Wanted, run_recorded
+from lionstudio.recorders.stopping import check_timeout
 
 if TYPE_CHECKING:
     from lionstudio.settings import Settings
@@ -19,8 +20,7 @@ def record(call: Call) -> int:
     args = call.args
     if not args.argv or not args.argv[0]:
         raise WrongUsage("li record: The command is missing.", hint="Type it after --, such as: li record -- pytest -q")
-    if args.timeout is not None and not 0 < args.timeout < float("inf"):
-        raise WrongUsage("li record: --timeout must be more than 0 seconds.", hint="Type: li record --help")
+    check_timeout(args.timeout)
     call.require_place()
     if args.team is not None:
         _join(call.settings, args.team, args.agent)

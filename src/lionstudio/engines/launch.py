@@ -15,7 +15,7 @@ from lionstudio.recorders.keeper import Keeper
 from lionstudio.recorders.recorder import Run
 from lionstudio.recorders.recording import Recording
 from lionstudio.recorders.run_folder import RunFolder, artifacts_in, folder_of
-from lionstudio.recorders.stopping import CAUSES, SIGNALS, Stopping
+from lionstudio.recorders.stopping import CAUSES, SIGNALS, Stopping, check_timeout
 from lionstudio.services.context import new_line
 from lionstudio.services.sessions import SessionDraft
 from lionstudio.settings import Settings, load_settings
@@ -169,8 +169,7 @@ def _settled(launch: Launch) -> Launch:
     topic, play = launch.show_topic, launch.show_play
     if (topic is None) != (play is None):
         raise InvalidRequest("A play of a show has a topic and a name.", hint="Give both --show-topic and --show-play.")
-    if launch.timeout is not None and not 0 < launch.timeout < float("inf"):
-        raise InvalidRequest("--timeout must be more than 0 seconds.")
+    check_timeout(launch.timeout)
     if topic is not None and play is not None:
         launch = launch._replace(name=session_name(topic, play), kind=InvocationKind.SHOW_PLAY.value)
     else:
