@@ -85,7 +85,15 @@ def test_what_cannot_be_begun_is_said_and_recorded(here: Recorder, tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    "words", [(), ("--",), ("--", ""), ("--timeout", "0", "--", "true"), ("--kind", "x", "--", "true")]
+    "words",
+    [
+        (),
+        ("--",),
+        ("--", ""),
+        ("--timeout", "0", "--", "true"),
+        ("--timeout", "1e10", "--", "true"),
+        ("--kind", "x", "--", "true"),
+    ],
 )
 def test_what_makes_no_sense_is_refused_before_anything_is_begun(here: Recorder, words: tuple[str, ...]) -> None:
     done = here.run(*words)
@@ -221,8 +229,18 @@ class TestStreams:
                 process.stderr.read()
                 == b"lionstudio: Not all of the output could be passed on: No space left on device.\n"
             )
+            assert process.wait() == 1  # as `head` would have said, had it written there itself
+        assert here.ending == ("failed", 1, "run.failed.exit_nonzero")
+        assert len(here.said("stdout")) > 1_000_000  # it is recorded all the same
+
+    def test_errors_that_are_lost_change_nothing(self, here: Recorder) -> None:
+        with (
+            open("/dev/full", "wb") as full,
+            here.process("--", "sh", "-c", "echo oh >&2; echo oh >&2; echo fine", stdout=subprocess.PIPE, stderr=full)
+            as process,
+        ):  # fmt: skip
+            assert process.communicate()[0] == b"fine\n"
             assert process.wait() == 0
-        assert here.ending[0] == "completed"
 
     @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&- <&-"])
     def test_streams_that_are_closed_harm_nobody(self, here: Recorder, closed: str) -> None:

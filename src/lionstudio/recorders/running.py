@@ -20,6 +20,8 @@ STREAMS: Mapping[int, str] = {1: "stdout", STDERR: "stderr"}
 FORWARDED = (signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)  # that would end us, and are meant for the command
 IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
 SHELL = "/bin/sh"
+OUTPUT_LOST = 1  # the exit code of a command that says 0 although not all of its output arrived, as its own would be
+NOT_PASSED_ON = "Not all of the output could be passed on"
 
 
 class Listener(Protocol):
@@ -172,10 +174,14 @@ def conduct(watched: Guard, flows: Sequence[Flow], heard: Listener, stopping: St
     died_of = -code if cause is None else SIGNALS[cause]
     for flow in flows:
         if flow.failure is not None:
-            heard.say("target", f"Not all of the output could be passed on: {flow.failure.strerror}.")
+            heard.say("target", f"{NOT_PASSED_ON}: {flow.failure.strerror}.")
         if flow.is_open:
             _pass_on_for_others(flow, watched, heard)
         flow.close()
+    if (
+        code == 0 and flows and (lost := flows[0].failure)
+    ):  # of stdout; whoever goes by the exit code must not be misled
+        return Ended(OUTPUT_LOST, f"{NOT_PASSED_ON}: {lost.strerror}.", is_left_open=not is_whole)
     sentence = f"It did not end within {guard.GRACE:.0f} seconds and was killed." if watched.was_killed else None
     return Ended(
         as_shell_code(code) if cause is None else cause,
