@@ -220,6 +220,24 @@ def test_what_others_write_after_its_end_comes_on_the_screen(here: Recorder, she
         time.sleep(0.02)
 
 
+def test_brought_to_the_front_it_hears_what_is_typed(here: Recorder, shell: Person) -> None:
+    shell.type(f"{RECORD}sh -c 'echo up; read word; echo got $word' &\r")
+    shell.read("up\n")
+    shell.type("fg\r")
+    shell.read("got $word'\n")
+    until_keys_are_let_through(shell)
+    shell.type("it\r")
+    shell.read("got it\n")
+    assert code_of(shell) == 0
+
+
+def until_keys_are_let_through(shell: Person) -> None:
+    give_up = time.monotonic() + 60
+    while shell.echoes:
+        assert time.monotonic() < give_up
+        time.sleep(0.02)
+
+
 def test_a_new_size_of_the_window_is_passed_on(here: Recorder, shell: Person) -> None:
     script = "import os, signal; signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGWINCH}); print('up', flush=True); "
     script += "signal.sigwait({signal.SIGWINCH}); print(*os.get_terminal_size(0), flush=True)"

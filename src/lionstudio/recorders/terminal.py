@@ -16,6 +16,7 @@ from lionstudio.recorders.monitor import BYE, ENDED, GO, REFUSED, STARTED, STOPP
 
 SIZE_BYTES = 8  # struct winsize: four short numbers
 CHARACTERS = 6  # where the modes of a terminal name its keys
+LOOK_FOR_FRONT = 1.0  # seconds between two looks at who is in front of our terminal
 LONGEST_STOP = 0.2  # seconds that it takes a process to stop
 
 
@@ -93,6 +94,11 @@ class Terminal:
             self._modes = termios.tcgetattr(self._outer)
             termios.tcsetattr(self._outer, termios.TCSADRAIN, _raw(self._modes))
             self._is_ours = True
+
+    @property
+    def has_keys(self) -> bool:
+        """Whether what is typed comes to the command."""
+        return self._is_ours
 
     def give_back(self) -> None:
         """Let our terminal be as it was."""
@@ -188,13 +194,18 @@ class TerminalGuard(Guard):
         assert self._code is not None
         return self._code
 
+    @property
+    def patience(self) -> float | None:
+        """Somebody who brings us to the front of our terminal need not tell us: a job that runs is not continued."""
+        waits = [super().patience, None if self._terminal.has_keys else LOOK_FOR_FRONT]
+        return min((wait for wait in waits if wait is not None), default=None)
+
     def attend(self) -> None:
         super().attend()
+        self._terminal.take()
         while self._changed:
             if self._changed.pop() == signal.SIGWINCH:
                 self._terminal.pass_size_on()
-            else:
-                self._terminal.take()
         for what, number in () if self.has_ended() else self._terminal.read_news():
             if what == ENDED and not self.has_ended():
                 self._code, self._terminal.is_over = number, True
