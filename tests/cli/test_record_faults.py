@@ -284,6 +284,14 @@ class TestDatabase:
         (waiting,) = spool_files(home)
         assert b"hi" in waiting.read_bytes() and b'"finish"' in waiting.read_bytes()
 
+    @pytest.mark.parametrize("form", [("--db", "{}"), ("--db={}",)])
+    def test_no_password_is_kept_with_the_run(self, home: Path, form: tuple[str, ...]) -> None:
+        words = [word.format("postgresql://bob:hunter2@127.0.0.1:1/none") for word in form]
+        assert Recorder("nowhere").run(*words, "--", "true", li=impatient()).code == 0
+        (waiting,) = spool_files(home)
+        assert b"bob@127.0.0.1" in waiting.read_bytes()
+        assert b"hunter2" not in waiting.read_bytes()
+
     def test_a_home_on_a_full_disk_changes_nothing(self, small_disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         full = Recorder(str(small_disk / "state.db"))
         assert full.run("--", "true").code == 0

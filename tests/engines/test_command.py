@@ -9,7 +9,7 @@ import pytest
 from lionstudio.domain.conversation import Message
 from lionstudio.domain.errors import InvalidRequest
 from lionstudio.engines.command import HALF_KEPT, CommandEngine, CommandReader, command_of
-from lionstudio.engines.engine import Said, Task
+from lionstudio.engines.engine import Noise, Said, Task
 from lionstudio.engines.working import Worked, work
 from lionstudio.recorders.recorder import Run
 from lionstudio.recorders.stopping import Stopping
@@ -102,6 +102,19 @@ def test_an_answer_without_end_is_kept_at_both_ends(sqlite_ctx: Context, sqlite_
     assert "characters are left out" in answer
     assert len(answer) < 2 * HALF_KEPT + 100
     assert messages(sqlite_ctx, sqlite_run.session_id)[-1].content == {"assistant_response": answer}
+
+
+def test_a_character_that_comes_in_two_pieces_is_one(sqlite_run: Run) -> None:
+    heard: list[str] = []
+
+    def watch(event: object) -> None:
+        if isinstance(event, Noise):
+            heard.append(event.text)
+
+    script = "import os; os.write(2, b'x' * 65535 + '\u00e4'.encode())"  # a pipe holds 65,536 bytes
+    task = Task("hi", arguments=(sys.executable, "-c", script))
+    work(CommandEngine(), task, sqlite_run, stopping=Stopping(), watch=watch)
+    assert "".join(heard).endswith("x\u00e4")
 
 
 def test_nothing_printed_is_no_answer(sqlite_ctx: Context, sqlite_run: Run) -> None:
