@@ -245,6 +245,16 @@ class TestDeaths:
         assert not is_alive(pid)
         assert here.session.status == "cancelled"
 
+    def test_li_runs_kill_by_force_is_no_failure_of_the_run(self, here: Recorder) -> None:
+        with here.process(*python(IGNORES), stdout=subprocess.PIPE) as process:
+            pid = first_number(process)
+            here.wait_for(lambda messages: len(messages) == 2)
+            killed = run_li("runs", "kill", here.session.id, "--yes", "--grace", "0.1", "--db", here.location)
+            assert "status       Cancelled, written by you" in killed.out
+            assert process.wait() == 137
+        assert not is_alive(pid)
+        assert (here.session.status, here.session.end_reason) == ("cancelled", "run.cancelled.killed")
+
 
 class TestDatabase:
     def test_one_that_is_locked_holds_up_neither_the_output_nor_the_end(self, here: Recorder) -> None:
