@@ -1,5 +1,7 @@
 """A child process: fed, heard, told to stop, and gone with all its group."""
 
+import errno
+import gc
 import os
 import signal
 import sys
@@ -215,6 +217,25 @@ def test_many_children_in_many_threads_end_each_with_its_own_code() -> None:
     for thread in threads:
         thread.join()
     assert codes == {number: number for number in range(20)}
+
+
+@pytest.mark.parametrize("refused", ["dup", "set_blocking"])
+def test_no_descriptor_is_left_open_where_the_system_refuses(refused: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    given, asked = getattr(os, refused), []
+
+    def refuse(*which: Any) -> Any:
+        asked.append(which)
+        if len(asked) == 2:
+            raise OSError(errno.EMFILE, "Too many open files")
+        return given(*which)
+
+    Heard().run("true")
+    before = set(os.listdir("/proc/self/fd"))
+    monkeypatch.setattr(os, refused, refuse)
+    with pytest.raises(OSError, match="Too many"):
+        Heard().run("cat", stdin=b"x")
+    gc.collect()
+    assert set(os.listdir("/proc/self/fd")) == before
 
 
 def test_no_descriptor_is_left_open() -> None:

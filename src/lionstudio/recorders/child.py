@@ -58,14 +58,14 @@ def run_child(
     with process, guard.Guard(process.pid) as watched, stopping.each(watched.ask):
         assert process.stdout is not None and process.stderr is not None
         on_start(process.pid)
-        for stream, hear in ((process.stdout, on_stdout), (process.stderr, on_stderr)):
-            os.set_blocking(stream.fileno(), False)
-            flows.append(Flow(os.dup(stream.fileno()), None, hear))
-            stream.close()
-        if process.stdin is not None:
-            flows.append(Feed(stdin or b"", os.dup(process.stdin.fileno())))
-            process.stdin.close()
         try:
+            for stream, hear in ((process.stdout, on_stdout), (process.stderr, on_stderr)):
+                os.set_blocking(stream.fileno(), False)
+                flows.append(Flow(os.dup(stream.fileno()), None, hear))
+                stream.close()
+            if process.stdin is not None:
+                flows.append(Feed(stdin or b"", os.dup(process.stdin.fileno())))
+                process.stdin.close()
             Pump(flows, watched).run(linger=guard.LINGER)
         finally:
             for flow in flows:

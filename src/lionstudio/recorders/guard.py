@@ -29,13 +29,16 @@ class Guard:
         self._asked: list[int] = []  # causes that were not yet passed on
         self._kill_at: float | None = None
         self._interrupted_at: float | None = None
+        made: tuple[int, ...] = ()
         try:
-            self._wakes, self._wake = os.pipe()
+            made = self._wakes, self._wake = os.pipe()
             os.set_blocking(self._wakes, False)
             os.set_blocking(self._wake, False)
             self._death = self._watch_death()
         except OSError:
             self.signal(signal.SIGKILL)
+            for descriptor in made:
+                os.close(descriptor)
             raise
 
     def __enter__(self) -> "Guard":
