@@ -34,6 +34,7 @@ class Person:
         )
         os.close(theirs)
         self._seen = b""
+        self._read = b""
 
     def type(self, text: str) -> None:
         os.write(self._ours, text.encode())
@@ -46,7 +47,13 @@ class Person:
             if select.select([self._ours], [], [], 0.1)[0]:
                 self._seen += self._read_some(wanted)
         before, _, self._seen = seen.partition(wanted.encode())
+        self._read += before + wanted.encode()
         return before.decode()
+
+    @property
+    def all_seen(self) -> str:
+        """Everything that came on the screen up to the last words that were read."""
+        return self._read.decode()
 
     def _read_some(self, wanted: str) -> bytes:
         try:

@@ -391,7 +391,7 @@ def test_a_signal_stops_it_and_what_was_said_stays(
         li.send_signal(number)
         li.communicate(timeout=DEADLINE)
     [run] = runs(ctx)
-    assert (li.returncode, run.status, run.exit_code) == (code, status, code)
+    assert (li.returncode, run.status, run.exit_code) == (-number, status, code)
     assert said(ctx, run.id)[1] == ("assistant", "You asked 1 times, last: Please wait")
 
 

@@ -127,7 +127,7 @@ def test_a_signal_stops_every_agent_and_the_run_says_which(
         [run] = runs(ctx)
         li.send_signal(number)
         out, err = li.communicate(timeout=DEADLINE)
-    assert (li.returncode, err) == (code, "")
+    assert (li.returncode, err) == (-number, "")
     assert not any(is_there(pid) for pid in pids_of(tmp_path / "wait.sh"))
     ended = get_session(ctx, run.id)
     assert (ended.status, ended.exit_code, ended.end_reason) == (status, code, reason)

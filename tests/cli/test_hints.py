@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from lionstudio.cli.hints import find_database, name_database, without_password
+from lionstudio.cli.hints import find_database, name_database
+from lionstudio.domain.addresses import without_password
 from lionstudio.services.context import Context
 from tests.cli.conftest import Li, run_li
 from tests.factories import start_run

@@ -59,12 +59,13 @@ def test_everything_passes_untouched_and_is_recorded(recorder: Recorder) -> None
     [
         ("exit 0", 0, ("completed", 0, "run.completed.normal")),
         ("exit 1", 1, ("failed", 1, "run.failed.exit_nonzero")),
+        ("exit 143", 143, ("cancelled", 143, "run.cancelled.terminated")),
         ("exit 255", 255, ("failed", 255, "run.failed.exit_nonzero")),
         ("kill -KILL $$", 137, ("failed", 137, "run.failed.signal")),
         ("kill -SEGV $$", 139, ("failed", 139, "run.failed.signal")),
-        ("kill -INT $$", 130, ("aborted", 130, "run.aborted.interrupt")),
-        ("kill -TERM $$", 143, ("cancelled", 143, "run.cancelled.terminated")),
-        ("kill -HUP $$", 129, ("aborted", 129, "run.aborted.hangup")),
+        ("kill -INT $$", -2, ("aborted", 130, "run.aborted.interrupt")),
+        ("kill -TERM $$", -15, ("cancelled", 143, "run.cancelled.terminated")),
+        ("kill -HUP $$", -1, ("aborted", 129, "run.aborted.hangup")),
     ],
 )
 def test_it_ends_as_its_command_did(here: Recorder, script: str, code: int, ending: tuple[str, int, str]) -> None:
@@ -84,7 +85,15 @@ def test_what_cannot_be_begun_is_said_and_recorded(here: Recorder, tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    "words", [(), ("--",), ("--", ""), ("--timeout", "0", "--", "true"), ("--kind", "x", "--", "true")]
+    "words",
+    [
+        (),
+        ("--",),
+        ("--", ""),
+        ("--timeout", "0", "--", "true"),
+        ("--timeout", "1e10", "--", "true"),
+        ("--kind", "x", "--", "true"),
+    ],
 )
 def test_what_makes_no_sense_is_refused_before_anything_is_begun(here: Recorder, words: tuple[str, ...]) -> None:
     done = here.run(*words)
@@ -220,8 +229,18 @@ class TestStreams:
                 process.stderr.read()
                 == b"lionstudio: Not all of the output could be passed on: No space left on device.\n"
             )
+            assert process.wait() == 1  # as `head` would have said, had it written there itself
+        assert here.ending == ("failed", 1, "run.failed.exit_nonzero")
+        assert len(here.said("stdout")) > 1_000_000  # it is recorded all the same
+
+    def test_errors_that_are_lost_change_nothing(self, here: Recorder) -> None:
+        with (
+            open("/dev/full", "wb") as full,
+            here.process("--", "sh", "-c", "echo oh >&2; echo oh >&2; echo fine", stdout=subprocess.PIPE, stderr=full)
+            as process,
+        ):  # fmt: skip
+            assert process.communicate()[0] == b"fine\n"
             assert process.wait() == 0
-        assert here.ending[0] == "completed"
 
     @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&- <&-"])
     def test_streams_that_are_closed_harm_nobody(self, here: Recorder, closed: str) -> None:

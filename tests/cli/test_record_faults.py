@@ -66,23 +66,23 @@ class Locker:
 
 class TestSignals:
     @pytest.mark.parametrize(
-        ("number", "code", "ending"),
+        ("number", "ending"),
         [
-            (signal.SIGINT, 130, ("aborted", 130, "run.aborted.interrupt")),
-            (signal.SIGTERM, 143, ("cancelled", 143, "run.cancelled.terminated")),
-            (signal.SIGHUP, 129, ("aborted", 129, "run.aborted.hangup")),
+            (signal.SIGINT, ("aborted", 130, "run.aborted.interrupt")),
+            (signal.SIGTERM, ("cancelled", 143, "run.cancelled.terminated")),
+            (signal.SIGHUP, ("aborted", 129, "run.aborted.hangup")),
         ],
     )
     @pytest.mark.parametrize("script", [WAITS, ENDS_WELL], ids=["dies of it", "exits 0 after it"])
     @pytest.mark.parametrize("to_group", [False, True], ids=["to li", "to the group of li"])
     def test_a_signal_is_passed_on_and_is_why_it_ended(
-        self, here: Recorder, number: int, code: int, ending: tuple[str, int, str], script: str, to_group: bool
+        self, here: Recorder, number: int, ending: tuple[str, int, str], script: str, to_group: bool
     ) -> None:
         with here.process(*python(script), stdout=subprocess.PIPE) as process:
             pid = first_number(process)
             (os.killpg if to_group else os.kill)(process.pid, number)
             out, err = process.communicate()
-        assert (process.returncode, err) == (code, b"")
+        assert (process.returncode, err) == (-number, b"")  # as the command would have died, so that scripts stop
         assert out == (b"bye\n" if script == ENDS_WELL else b"")
         assert not is_alive(pid)
         assert here.ending == ending
@@ -98,13 +98,12 @@ class TestSignals:
         assert here.ending == ("completed", 0, "run.completed.normal")
 
     def test_one_that_ignores_it_is_killed_with_all_its_group(self, here: Recorder) -> None:
-        script = (
-            f"{IGNORES.replace('time.sleep(1000)', '')}\nos.fork()\nprint(os.getpid(), flush=True)\ntime.sleep(1000)"
-        )
+        told = "os.write(1, b'%d\\n' % os.getpid())"  # at once, where two of them print
+        script = IGNORES.replace("time.sleep(1000)", f"\nos.fork()\n{told}\ntime.sleep(1000)")
         with here.process(*python(script), stdout=subprocess.PIPE, li=impatient()) as process:
             pids = [first_number(process) for _ in range(3)]
             process.terminate()
-            assert process.wait() == 143
+            assert process.wait() == -signal.SIGTERM
         assert not any(map(is_alive, pids))
         assert here.ending == ("cancelled", 143, "run.cancelled.terminated")
         history = run_li("runs", "show", here.session.id, "--db", here.location).out
@@ -120,7 +119,7 @@ class TestSignals:
             pid = first_number(process)  # and nothing more is ever read
             here.wait_for(lambda messages: len(messages) > 2)  # more than fits into the pipe to us
             process.terminate()
-            assert process.wait() == 143
+            assert process.wait() == -signal.SIGTERM
         assert not is_alive(pid)
 
     def test_what_was_ignored_before_stays_ignored(self, here: Recorder) -> None:
@@ -195,7 +194,36 @@ class TestDeaths:
                 assert is_alive(pid)  # the command wanted it so
             finally:
                 os.kill(pid, signal.SIGKILL)
-        assert here.messages[-1].content.startswith("The command has ended, and others keep its output open.")
+        assert here.messages[-1].content == (
+            "The command has ended, and others keep its output open. "
+            "What they say from now on is passed on, but no longer recorded."
+        )
+
+    def test_what_others_write_after_its_end_arrives_and_they_live(self, here: Recorder, tmp_path: Path) -> None:
+        script = (
+            f"(read go < {tmp_path}/go; echo late; echo later >&2; echo $? > {tmp_path}/alive) & echo early; exit 6"
+        )
+        os.mkfifo(tmp_path / "go")
+        with here.process("--", "sh", "-c", script, stdout=subprocess.PIPE, li=impatient()) as process:
+            assert process.wait() == 6  # who waits for the command does not wait for them
+            assert here.ending == ("failed", 6, "run.failed.exit_nonzero")
+            (tmp_path / "go").write_text("go\n")
+            assert process.communicate() == (b"early\nlate\n", b"later\n")  # who reads to the end does
+        until(lambda: (tmp_path / "alive").exists())
+        assert here.said("stdout") == b"early\n"
+
+    def test_what_others_write_after_its_end_goes_where_the_reader_has_gone(
+        self, here: Recorder, tmp_path: Path
+    ) -> None:
+        os.mkfifo(tmp_path / "go")
+        script = f"(read go < {tmp_path}/go; exec yes) & echo $!"
+        with here.process("--", "sh", "-c", script, stdout=subprocess.PIPE, li=impatient()) as process:
+            pid = first_number(process)
+            assert process.wait() == 0
+            assert process.stdout is not None
+            process.stdout.close()
+            (tmp_path / "go").write_text("go\n")
+            until(lambda: not is_alive(pid))
 
     def test_a_daemon_is_left_alone(self, here: Recorder) -> None:
         script = READY + "if os.fork() == 0:\n os.setsid(); print(os.getpid(), flush=True); time.sleep(1000)"
@@ -212,9 +240,19 @@ class TestDeaths:
             session_id = here.session.id
             killed = run_li("runs", "kill", session_id, "--yes", "--db", here.location)
             assert killed.code == 0, killed.err
-            assert process.wait() == 143
+            assert process.wait() == -signal.SIGTERM
         assert not is_alive(pid)
         assert here.session.status == "cancelled"
+
+    def test_li_runs_kill_by_force_is_no_failure_of_the_run(self, here: Recorder) -> None:
+        with here.process(*python(IGNORES), stdout=subprocess.PIPE) as process:
+            pid = first_number(process)
+            here.wait_for(lambda messages: len(messages) == 2)
+            killed = run_li("runs", "kill", here.session.id, "--yes", "--grace", "0.1", "--db", here.location)
+            assert "status       Cancelled, written by you" in killed.out
+            assert process.wait() == 137
+        assert not is_alive(pid)
+        assert (here.session.status, here.session.end_reason) == ("cancelled", "run.cancelled.killed")
 
 
 class TestDatabase:
@@ -254,6 +292,14 @@ class TestDatabase:
         assert (done.code, done.out) == (2, b"hi\n")
         (waiting,) = spool_files(home)
         assert b"hi" in waiting.read_bytes() and b'"finish"' in waiting.read_bytes()
+
+    @pytest.mark.parametrize("form", [("--db", "{}"), ("--db={}",)])
+    def test_no_password_is_kept_with_the_run(self, home: Path, form: tuple[str, ...]) -> None:
+        words = [word.format("postgresql://bob:hunter2@127.0.0.1:1/none") for word in form]
+        assert Recorder("nowhere").run(*words, "--", "true", li=impatient()).code == 0
+        (waiting,) = spool_files(home)
+        assert b"bob@127.0.0.1" in waiting.read_bytes()
+        assert b"hunter2" not in waiting.read_bytes()
 
     def test_a_home_on_a_full_disk_changes_nothing(self, small_disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         full = Recorder(str(small_disk / "state.db"))

@@ -66,6 +66,17 @@ def recorder_pid(here: Recorder) -> int:
     return pid
 
 
+def until_begun(here: Recorder) -> None:
+    """Until the process of the command is known."""
+    here.wait_for(bool)
+    ctx = open_context(load_settings(db=here.location))
+    give_up = time.monotonic() + 60
+    while all(process.role is not ProcessRole.AGENT for process in list_processes(ctx, here.session.id)):
+        assert time.monotonic() < give_up
+        time.sleep(0.02)
+    ctx.db.close()
+
+
 def until_gone(pid: int) -> None:
     give_up = time.monotonic() + 60
     while (seen := machine.look_at(pid)) is not None and seen.state not in ("Z", "X"):
@@ -90,6 +101,39 @@ def test_ctrl_c_interrupts_the_command_alone(here: Recorder, shell: Person) -> N
     shell.type(CTRL_C)
     assert code_of(shell) == 130
     assert ending(here) == ("aborted", 130)
+
+
+@pytest.mark.parametrize("command", [f"{RECORD}sleep 100", f"{shlex.join(LI)} agent exec hi -- sleep 100"])
+def test_ctrl_c_ends_the_script_around_it(here: Recorder, shell: Person, tmp_path: Path, command: str) -> None:
+    script = tmp_path / "deploy"
+    script.write_text(f"#!/bin/bash\necho up\n{command}\necho DEPLOYED\n")
+    shell.type(f"bash {script}\r")
+    shell.read("up\n")
+    until_begun(here)
+    shell.type(CTRL_C)
+    assert code_of(shell) == 130
+    assert "DEPLOYED" not in shell.all_seen
+    assert ending(here) == ("aborted", 130)
+
+
+def test_ctrl_c_ends_the_loop_around_it(here: Recorder, shell: Person) -> None:
+    shell.type(f'for word in one two; do {RECORD}sh -c "echo up $word; sleep 100"; done; echo over\r')
+    shell.read("\nup one\n")
+    shell.type(CTRL_C)
+    assert code_of(shell) == 130
+    assert "up two" not in shell.all_seen and "\nover" not in shell.all_seen
+
+
+def test_a_script_goes_on_after_a_command_that_took_ctrl_c_for_itself(
+    here: Recorder, shell: Person, tmp_path: Path
+) -> None:
+    script = tmp_path / "script"
+    script.write_text(f"{RECORD}sh -c 'trap \"exit 4\" INT; echo up; sleep 100'\necho after $?\n")
+    shell.type(f"bash {script}\r")
+    shell.read("up\n")
+    shell.type(CTRL_C)
+    shell.read("after 4\n")
+    assert code_of(shell) == 0
 
 
 def test_a_command_that_lives_on_after_ctrl_c_does(here: Recorder, shell: Person) -> None:
@@ -162,6 +206,38 @@ def test_in_the_background_it_leaves_the_terminal_alone(here: Recorder, shell: P
     assert shell.echoes
 
 
+def test_what_others_write_after_its_end_comes_on_the_screen(here: Recorder, shell: Person, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "go")
+    script = f"(read go < {tmp_path}/go; echo late; echo $? > {tmp_path}/alive) & echo early"
+    li(shell, f"sh -c '{script}; exit 4'")
+    assert code_of(shell) == 4
+    assert ending(here) == ("failed", 4)
+    (tmp_path / "go").write_text("go\n")
+    shell.read("late\n")
+    give_up = time.monotonic() + 60
+    while not (tmp_path / "alive").exists():
+        assert time.monotonic() < give_up
+        time.sleep(0.02)
+
+
+def test_brought_to_the_front_it_hears_what_is_typed(here: Recorder, shell: Person) -> None:
+    shell.type(f"{RECORD}sh -c 'echo up; read word; echo got $word' &\r")
+    shell.read("up\n")
+    shell.type("fg\r")
+    shell.read("got $word'\n")
+    until_keys_are_let_through(shell)
+    shell.type("it\r")
+    shell.read("got it\n")
+    assert code_of(shell) == 0
+
+
+def until_keys_are_let_through(shell: Person) -> None:
+    give_up = time.monotonic() + 60
+    while shell.echoes:
+        assert time.monotonic() < give_up
+        time.sleep(0.02)
+
+
 def test_a_new_size_of_the_window_is_passed_on(here: Recorder, shell: Person) -> None:
     script = "import os, signal; signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGWINCH}); print('up', flush=True); "
     script += "signal.sigwait({signal.SIGWINCH}); print(*os.get_terminal_size(0), flush=True)"
@@ -180,6 +256,13 @@ def test_streams_that_are_no_terminal_are_passed_on_as_they_are(here: Recorder, 
     assert (here.said("terminal"), here.said("stderr")) == (b"out\n", b"err\n")
 
 
+def test_a_reader_of_its_errors_who_has_gone_is_told_to_it(here: Recorder, shell: Person) -> None:
+    shell.type(f"{RECORD}sh -c 'read go; yes no >&2' 2> >(exec true)\r")
+    until_begun(here)
+    shell.type("go\r")
+    assert code_of(shell) == 128 + signal.SIGPIPE
+
+
 def test_before_a_pipe_it_shares_the_terminal_with_the_others(here: Recorder, shell: Person) -> None:
     shell.type(f"{RECORD}sh -c 'test -t 0 && echo up >&2 && read word && echo got $word' | tr a-z A-Z\r")
     shell.read("\nup\n")
@@ -188,6 +271,15 @@ def test_before_a_pipe_it_shares_the_terminal_with_the_others(here: Recorder, sh
     shell.read("GOT IT\n")
     assert code_of(shell) == 0
     assert here.said("stdout") == b"got it\n"
+
+
+def test_with_its_streams_elsewhere_it_can_ask_at_the_terminal(here: Recorder, shell: Person, tmp_path: Path) -> None:
+    script = "echo Password: > /dev/tty; read word < /dev/tty; echo got $word"
+    shell.type(f"{RECORD}sh -c '{script}' < /dev/null > {tmp_path}/log 2>&1\r")
+    shell.read("\nPassword:\n")
+    shell.type("it\r")
+    assert code_of(shell) == 0
+    assert (tmp_path / "log").read_text() == "got it\n"
 
 
 COUNTS = """

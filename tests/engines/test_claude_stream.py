@@ -6,7 +6,7 @@ import pytest
 
 from lionstudio.domain.usage import Usage
 from lionstudio.engines.claude_stream import ClaudeReader
-from lionstudio.engines.engine import Begun, NewBranch, Task
+from lionstudio.engines.engine import Begun, NewBranch, Task, Verdict
 from tests.engines.streams import Heard, as_lines, hear, lines_of
 
 SONNET = "claude-sonnet-4-5"
@@ -239,7 +239,7 @@ def test_a_compaction_is_told_and_its_summary_is_nobodys_instruction() -> None:
     ],
 )
 def test_how_it_ended(name: str, exit_code: int, expected: tuple[Any, ...]) -> None:
-    assert verdict(name, exit_code) == expected
+    assert verdict(name, exit_code) == Verdict(*expected)
 
 
 @pytest.mark.parametrize(
@@ -261,13 +261,13 @@ def test_how_a_result_is_judged(result: dict[str, Any], failed: bool, sentence: 
 def test_a_stream_that_breaks_off_says_nothing_of_its_end() -> None:
     reader = ClaudeReader()
     hear(reader, lines_of("claude/background_subagent")[:12])
-    assert reader.verdict(137) == (137, None, None, None, "Now a failing read and a helper.")
+    assert reader.verdict(137) == Verdict(137, None, None, None, "Now a failing read and a helper.")
 
 
 def test_a_stream_without_a_result_is_no_success_though_it_exits_with_0() -> None:
     reader = ClaudeReader()
     hear(reader, lines_of("claude/interrupted")[:3])
-    assert reader.verdict(0) == (0, True, None, "Claude Code stopped before it had a result.", "Waiting.")
+    assert reader.verdict(0) == Verdict(0, True, None, "Claude Code stopped before it had a result.", "Waiting.")
 
 
 def test_lines_that_come_twice_are_told_once() -> None:

@@ -7,7 +7,7 @@ import pytest
 from lionstudio.domain.usage import Usage
 from lionstudio.engines.codex_rollouts import Known
 from lionstudio.engines.codex_stream import CodexReader
-from lionstudio.engines.engine import Begun, Event, NewBranch, Said, Task
+from lionstudio.engines.engine import Begun, Event, NewBranch, Said, Task, Verdict
 from tests.engines.hostile import HUGE
 from tests.engines.streams import Heard, as_lines, hear, kind, lines_of
 
@@ -189,7 +189,7 @@ def test_each_turn_consumes_what_the_total_grew_by() -> None:
 def test_how_it_ended(name: str, exit_code: int, expected: tuple[Any, ...]) -> None:
     reader = CodexReader()
     hear(reader, lines_of(f"codex/{name}"))
-    assert reader.verdict(exit_code) == expected
+    assert reader.verdict(exit_code) == Verdict(*expected)
 
 
 def test_what_went_wrong_on_the_way_is_told() -> None:

@@ -1,9 +1,12 @@
 """A child process: fed, heard, told to stop, and gone with all its group."""
 
+import errno
+import gc
 import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +17,7 @@ from lionstudio import machine
 from lionstudio.recorders import guard
 from lionstudio.recorders.child import Exit, run_child
 from lionstudio.recorders.stopping import Stopping
+from tests.cli.terminals import Person
 
 
 class Heard:
@@ -90,6 +94,28 @@ def test_more_input_than_a_pipe_holds_goes_in_while_as_much_comes_out() -> None:
 
 def test_input_that_nobody_reads_harms_nobody() -> None:
     assert Heard().run("true", stdin=b"x" * 3_000_000) == Exit(0)
+
+
+def test_who_holds_input_that_nobody_reads_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "LINGER", 0.2)
+    heard, began = Heard(), time.monotonic()
+    script = "import subprocess; subprocess.Popen(['sleep', '30']); print('done')"
+    assert heard.run(*python(script), stdin=b"x" * 3_000_000) == Exit(0)
+    assert time.monotonic() - began < 20
+    assert (heard.stdout, heard.left) == (b"done\n", [])
+
+
+READS_TERMINAL = """
+from lionstudio.recorders.child import run_child
+from lionstudio.recorders.stopping import Stopping
+run_child(["sh", "-c", "read word < /dev/tty; echo $?"], stopping=Stopping(), on_start=lambda pid: None,
+          on_stdout=lambda said: print(said.decode(), end=""), on_stderr=lambda said: None)
+"""
+
+
+def test_one_that_asks_at_the_terminal_is_refused_and_not_stopped() -> None:
+    with Person(*python(READS_TERMINAL), env=os.environ) as person:
+        assert int(person.read("\n")) > 0
 
 
 @pytest.mark.parametrize("stdin", [None, b""])
@@ -191,6 +217,25 @@ def test_many_children_in_many_threads_end_each_with_its_own_code() -> None:
     for thread in threads:
         thread.join()
     assert codes == {number: number for number in range(20)}
+
+
+@pytest.mark.parametrize("refused", ["dup", "set_blocking"])
+def test_no_descriptor_is_left_open_where_the_system_refuses(refused: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    given, asked = getattr(os, refused), []
+
+    def refuse(*which: Any) -> Any:
+        asked.append(which)
+        if len(asked) == 2:
+            raise OSError(errno.EMFILE, "Too many open files")
+        return given(*which)
+
+    Heard().run("true")
+    before = set(os.listdir("/proc/self/fd"))
+    monkeypatch.setattr(os, refused, refuse)
+    with pytest.raises(OSError, match="Too many"):
+        Heard().run("cat", stdin=b"x")
+    gc.collect()
+    assert set(os.listdir("/proc/self/fd")) == before
 
 
 def test_no_descriptor_is_left_open() -> None:

@@ -62,7 +62,7 @@ def agent(call: Call) -> int:
         begun.save(ANSWER_FILE, worked)
         begun.end(worked.exit_code, worked.reason, worked.sentence)
     _print(call, begun, asked, worked)
-    return begun.exit_code
+    return begun.way_to_end
 
 
 def _work(call: Call, begun: Launched, asked: Asked) -> Worked:

@@ -69,7 +69,7 @@ def run_crew(
         done = judge(results, begun.stopping)
         begun.end(done.exit_code, done.reason, done.sentence)
     _print(call, begun, results, done)
-    return begun.exit_code
+    return begun.way_to_end
 
 
 def _settled(launch: Launch, steps: Sequence[Step], ready: Mapping[str, Ready]) -> Launch:

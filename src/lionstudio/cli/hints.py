@@ -5,11 +5,12 @@ import re
 from collections.abc import Sequence
 from shlex import quote
 
+from lionstudio.domain.addresses import without_password
+
 COMMAND = re.compile(
     r"\bli (?=(?:agents|fanout|flow|play|playbooks|runs|state|studio|team) )"
     r"(?!\S+ (?:\S+ )?--(?:db|help))"  # which name a database themselves, or need none
 )
-ADDRESS = re.compile(r"(\w+://)(?:([^:@/]*)(?::[^/]*)?@)?([^@/?]*)(/[^?@]*)?(?:\?(.*))?", re.DOTALL)
 
 
 def name_database(hint: str, db: str | None) -> str:
@@ -30,16 +31,6 @@ def find_database(words: Sequence[str]) -> str | None:
             found = word if waiting else word.removeprefix("--db=")
         waiting = word == "--db" and not waiting
     return found
-
-
-def without_password(address: str) -> str:
-    """The address of a server as it may be shown; one that cannot be taken apart is not repeated."""
-    parts = ADDRESS.fullmatch(address)
-    if parts is None:
-        return f"{address.partition('://')[0]}://…"
-    scheme, user, host, path, query = (part or "" for part in parts.groups())
-    kept = "&".join(pair for pair in query.split("&") if pair and "password" not in pair.partition("=")[0].casefold())
-    return f"{scheme}{f'{user}@' if user else ''}{host}{path}{f'?{kept}' if kept else ''}"
 
 
 def _absolute(path: str) -> str:

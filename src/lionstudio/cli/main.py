@@ -41,7 +41,7 @@ INTERRUPTED, TOLD_TO_STOP = 130, 141
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; its exit code: 0 done, 1 failed, 2 wrong usage."""
+    """Run one command; its exit code: 0 done, 1 failed, 2 wrong usage. One below 0 is a signal to die of."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     from lionstudio.domain.errors import Error, Invalid
 
@@ -96,7 +96,18 @@ def entry() -> NoReturn:
         sys.stdout.flush()
         sys.stderr.flush()
     finally:
+        if code < 0:
+            code = _die_of(-code)
         os._exit(code)  # the system takes memory and files back faster than the interpreter
+
+
+def _die_of(number: int) -> int:
+    """Die of a signal, as what we ran did. The first process of a container cannot: the exit code that says it."""
+    import signal
+
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+    return 128 + number
 
 
 def _open_closed_streams() -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from lionstudio.cli.command import Call, WrongUsage
 from lionstudio.recorders.ambient import AGENT_VARIABLE, DB_VARIABLE, TEAM_VARIABLE
 from lionstudio.recorders.command import Wanted, run_recorded
+from lionstudio.recorders.stopping import check_timeout
 
 if TYPE_CHECKING:
     from lionstudio.settings import Settings
@@ -15,12 +16,11 @@ SWITCH_SECONDS = 0.0005  # who passes the output on should not wait for who writ
 
 
 def record(call: Call) -> int:
-    """Run a command as if alone, and record it; its own exit code."""
+    """Run a command as if alone, and record it; its own exit code, or the signal that ended it as a negative number."""
     args = call.args
     if not args.argv or not args.argv[0]:
         raise WrongUsage("li record: The command is missing.", hint="Type it after --, such as: li record -- pytest -q")
-    if args.timeout is not None and not 0 < args.timeout < float("inf"):
-        raise WrongUsage("li record: --timeout must be more than 0 seconds.", hint="Type: li record --help")
+    check_timeout(args.timeout)
     call.require_place()
     if args.team is not None:
         _join(call.settings, args.team, args.agent)
@@ -45,7 +45,7 @@ def record(call: Call) -> int:
         from lionstudio.cli.output import one_line
 
         print(one_line(f"li: {ended.sentence}."), file=sys.stderr)
-    return ended.code
+    return ended.way_to_end
 
 
 def _make_folder(typed: str) -> str:

@@ -251,7 +251,7 @@ def _quiet_reason(code: str, session: Session, process: ProcessState, *, now: fl
 def _classify_ended(session: Session, evidence: Evidence) -> HealthVerdict:
     left = tuple(_leftover_reasons(evidence))
     # A legacy run is treated as ended: nothing that predates the vocabulary still runs.
-    ended = Reason("run.health.ended", "The run has ended and left nothing behind that was found.")
+    ended = Reason("run.health.ended", "The run has ended, and no file was found that it should have removed.")
     legacy = Reason("run.legacy.unclassified", "The run predates the status vocabulary and counts as ended.")
     state = (legacy,) if session.status is None else () if left else (ended,)
     late = (_late_reason(session),) if wrote_after_end(session) else ()

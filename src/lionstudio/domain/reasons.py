@@ -31,7 +31,7 @@ REASON_CODES: Mapping[str, str] = {
     "run.ended.late_report": "The run reported its own end after an operator had ended it; the status stayed.",
     "run.backfilled.by_operator": "An operator gave a legacy run a status.",
     "run.legacy.unclassified": "The run predates the status vocabulary and counts as ended.",
-    "run.health.ended": "The run has ended and left nothing behind that was found.",
+    "run.health.ended": "The run has ended, and no file was found that it should have removed.",
     "run.health.process_alive": "The run's process was seen, the same one that was recorded.",
     "run.health.process_dead": "The run is not ended, but its process is.",
     "run.health.process_unknown": "Nobody could look at the run's process, or none was recorded.",

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from lionstudio.domain.errors import InvalidFile
 from lionstudio.domain.near_words import did_you_mean
 from lionstudio.domain.phrases import count_of
+from lionstudio.recorders.stopping import LONGEST_TIMEOUT
 from lionstudio.services.yaml_tree import Node, NotYaml, compose
 
 STANDARD = "tag:yaml.org,2002:"
@@ -149,7 +150,7 @@ class Form:
             told = [one.value for one in self.texts(node, what)]
         return tuple(word.strip() for word in told if word.strip())
 
-    def number(self, node: Node, what: str, *, whole: bool = False, most: float = 1e9) -> float | None:
+    def number(self, node: Node, what: str, *, whole: bool = False, most: float = LONGEST_TIMEOUT) -> float | None:
         """A number above zero."""
         text = self.text(node, what)
         if text is None:

@@ -20,7 +20,7 @@ from lionstudio.recorders.recorder import Run
 from lionstudio.recorders.recording import Recording
 from lionstudio.recorders.run_folder import RunFolder, artifacts_in, folder_of
 from lionstudio.recorders.saving import create_file
-from lionstudio.recorders.stopping import Stopping
+from lionstudio.recorders.stopping import CAUSES, SIGNALS, Stopping, check_timeout
 from lionstudio.services.context import new_line
 from lionstudio.services.sessions import SessionDraft
 from lionstudio.settings import Settings, load_settings
@@ -130,6 +130,12 @@ class Launched:
         """How we say the end of the run to who started us."""
         return exit_code_of(self._recording.told)
 
+    @property
+    def way_to_end(self) -> int:
+        """How our process should end: by its exit code, or of the signal that stopped it, as a negative number."""
+        asked = CAUSES.values() if self.exit_code == self.stopping.cause else ()
+        return -SIGNALS[self.exit_code] if self.exit_code in asked else self.exit_code
+
 
 @contextmanager
 def launched(launch: Launch) -> Iterator[Launched]:
@@ -176,8 +182,7 @@ def _settled(launch: Launch) -> Launch:
     topic, play = launch.show_topic, launch.show_play
     if (topic is None) != (play is None):
         raise InvalidRequest("A play of a show has a topic and a name.", hint="Give both --show-topic and --show-play.")
-    if launch.timeout is not None and not 0 < launch.timeout < float("inf"):
-        raise InvalidRequest("--timeout must be more than 0 seconds.")
+    check_timeout(launch.timeout)
     if topic is not None and play is not None:
         for word, what in ((topic, "--show-topic"), (play, "--show-play")):
             if (why_not := check_name(word)) is not None:

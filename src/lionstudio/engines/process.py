@@ -1,15 +1,15 @@
 """An agent that is a process: fed with its prompt, its stream read line by line, asked to stop when the run is."""
 
 import os
-import shlex
+from codecs import getincrementaldecoder
 from collections.abc import Sequence
 
 from lionstudio.engines.engine import Noise, Process, Reader, Task, Tell, Verdict
 from lionstudio.engines.lines import Lines
 from lionstudio.recorders.child import run_child
+from lionstudio.recorders.command_lines import shell_line
 from lionstudio.recorders.stopping import Stopping
 
-COMMAND_LIMIT = 1_000
 LONGEST_ARGUMENT = 131_071  # bytes that Linux takes
 
 
@@ -19,6 +19,7 @@ def run_process(
     """Run a command to its end, telling what its stream means as it comes."""
     argv = [_plain(argument) for argument in argv]
     lines = Lines()
+    noise = getincrementaldecoder("utf-8")("replace")  # a character may come in two pieces
 
     def read(line: str) -> None:
         for event in reader.read(line):
@@ -36,10 +37,12 @@ def run_process(
         stdin=None if stdin is None else stdin.encode(errors="replace"),
         env={**os.environ, **{name: _plain(value) for name, value in task.env.items()}},
         cwd=task.cwd,
-        on_start=lambda pid: tell(Process(pid, shlex.join(argv)[:COMMAND_LIMIT])),
+        on_start=lambda pid: tell(Process(pid, shell_line(argv))),
         on_stdout=hear,
-        on_stderr=lambda data: tell(Noise(data.decode(errors="replace"))),
+        on_stderr=lambda data: tell(Noise(noise.decode(data))),
     )
+    if cut := noise.decode(b"", final=True):
+        tell(Noise(cut))
     for line in lines.end():
         read(line)
     for event in reader.end():

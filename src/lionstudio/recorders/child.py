@@ -36,8 +36,8 @@ def run_child(
 ) -> Exit:
     """Run a command to its end, from any thread; what it says is told in this one as it comes.
 
-    It gets a process group of its own, and nothing of that group is left when this returns or raises. Asked to stop, it
-    has GRACE seconds. Without `stdin` it has nothing to read.
+    It gets a session and a process group of its own, and nothing of that group is left when this returns or raises.
+    Asked to stop, it has GRACE seconds. Without `stdin` it has nothing to read.
     """
     from subprocess import DEVNULL, PIPE, Popen
 
@@ -50,7 +50,7 @@ def run_child(
             stderr=PIPE,
             cwd=cwd,
             env=env,
-            process_group=0,
+            start_new_session=True,  # in front of no terminal: one that asks there for a password is refused at once
         )
     except OSError as error:
         return why_not_started(argv[0], error)
@@ -58,14 +58,14 @@ def run_child(
     with process, guard.Guard(process.pid) as watched, stopping.each(watched.ask):
         assert process.stdout is not None and process.stderr is not None
         on_start(process.pid)
-        for stream, hear in ((process.stdout, on_stdout), (process.stderr, on_stderr)):
-            os.set_blocking(stream.fileno(), False)
-            flows.append(Flow(os.dup(stream.fileno()), None, hear))
-            stream.close()
-        if process.stdin is not None:
-            flows.append(Feed(stdin or b"", os.dup(process.stdin.fileno())))
-            process.stdin.close()
         try:
+            for stream, hear in ((process.stdout, on_stdout), (process.stderr, on_stderr)):
+                os.set_blocking(stream.fileno(), False)
+                flows.append(Flow(os.dup(stream.fileno()), None, hear))
+                stream.close()
+            if process.stdin is not None:
+                flows.append(Feed(stdin or b"", os.dup(process.stdin.fileno())))
+                process.stdin.close()
             Pump(flows, watched).run(linger=guard.LINGER)
         finally:
             for flow in flows:

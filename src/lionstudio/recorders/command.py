@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from lionstudio.domain.session import InvocationKind
 from lionstudio.domain.words import parse_word
 from lionstudio.recorders.ambient import PLAY_VARIABLE, TOPIC_VARIABLE
+from lionstudio.recorders.command_lines import shell_line
 from lionstudio.recorders.flows import Hear
 from lionstudio.recorders.keeper import Keeper, prepare
 from lionstudio.recorders.output import Output
@@ -26,8 +27,10 @@ from lionstudio.settings import load_settings
 if TYPE_CHECKING:
     from lionstudio.recorders.saving import Saved
 
-HARMLESS = frozenset("%+,-./:=@_")  # in a word that a shell takes as it is
-LEFT_OPEN = "The command has ended, and others keep its output open. What they say from now on is not recorded."
+LEFT_OPEN = (
+    "The command has ended, and others keep its output open. "
+    "What they say from now on is passed on, but no longer recorded."
+)
 
 
 class Wanted(NamedTuple):
@@ -164,14 +167,3 @@ def _metadata(wanted: Wanted) -> dict[str, Any]:
 
         facts[DELIVERY] = {"expected": list(wanted.expect)}
     return facts
-
-
-def shell_line(argv: Sequence[str]) -> str:
-    """A command as one would type it."""
-    return " ".join(map(_quoted, argv))
-
-
-def _quoted(word: str) -> str:  # as `shlex` does it, which takes longer to load than the command may take
-    if word and all(letter in HARMLESS or (letter.isascii() and letter.isalnum()) for letter in word):
-        return word
-    return "'" + word.replace("'", "'\"'\"'") + "'"

@@ -69,6 +69,7 @@ class Target:
 
     def __init__(self, descriptor: int, *, is_ours: bool = False) -> None:
         self.descriptor = descriptor
+        self.given = descriptor
         self._reopened: int | None = None
         mode = os.fstat(descriptor).st_mode
         if is_ours:
@@ -200,17 +201,28 @@ class Flow:
 
 
 class Feed(Flow):
-    """Bytes that we have, on their way into a pipe that is closed after them."""
+    """Bytes that we have, on their way into a pipe that is closed after them.
+
+    Nobody waits for it: what a process has not read when it ends is not for those who hold its input after it.
+    """
 
     def __init__(self, data: bytes, into: int) -> None:
         super().__init__(into, Target(into, is_ours=True))
         self._waiting = memoryview(data)
 
     def carry(self) -> bool:
-        moved = self.is_held_up and self._pass_on()
-        if not self.is_held_up:
+        moved = bool(self._waiting) and self._pass_on()
+        if not self._waiting:
             self.close()
         return moved
+
+    @property
+    def is_open(self) -> bool:
+        return False
+
+    @property
+    def is_held_up(self) -> bool:
+        return False
 
     @property
     def wanted(self) -> tuple[int, int] | None:

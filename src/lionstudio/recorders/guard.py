@@ -29,13 +29,16 @@ class Guard:
         self._asked: list[int] = []  # causes that were not yet passed on
         self._kill_at: float | None = None
         self._interrupted_at: float | None = None
+        made: tuple[int, ...] = ()
         try:
-            self._wakes, self._wake = os.pipe()
+            made = self._wakes, self._wake = os.pipe()
             os.set_blocking(self._wakes, False)
             os.set_blocking(self._wake, False)
             self._death = self._watch_death()
         except OSError:
             self.signal(signal.SIGKILL)
+            for descriptor in made:
+                os.close(descriptor)
             raise
 
     def __enter__(self) -> "Guard":
@@ -52,6 +55,11 @@ class Guard:
     def descriptors(self) -> Sequence[int]:
         """What becomes readable when somebody asks it to stop, or it has ended."""
         return [self._wakes] if self._death is None else [self._wakes, self._death]
+
+    @property
+    def holds(self) -> int | None:
+        """What must stay open for as long as others write to its output."""
+        return None
 
     @property
     def patience(self) -> float | None:
@@ -113,9 +121,8 @@ class Guard:
         return machine.has_child_ended(self.pid)
 
     def collect(self) -> int:
-        """Its exit code, as a shell says it. From now on its number may be anybody's."""
-        code = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
-        return 128 - code if code < 0 else code
+        """Its exit code; a signal that it died of is a negative number. From now on its own may be anybody's."""
+        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
 
     def signal(self, number: int) -> None:
         with suppress(ProcessLookupError, PermissionError):  # all of them just ended, or became somebody else's

@@ -44,12 +44,15 @@ def monitor(place: Place, *, control: int, status: int) -> NoReturn:
         os.set_blocking(wake, False)
         signal.set_wakeup_fd(wake)
         signal.signal(signal.SIGCHLD, lambda *_: None)
+        pid = None
         if os.read(control, 1) == GO:
             pid = _begin(place, terminal, status, ignores_hangup=hears_hangup is signal.SIG_IGN)
             if pid is not None:
                 _watch(pid, terminal, control, status, wakes)
         if os.read(control, 1) != BYE:
             _put_in_order(place)
+        elif pid is not None:
+            _stay(pid, place, control)
     finally:
         os._exit(0)
 
@@ -134,6 +137,14 @@ def _watch(pid: int, terminal: int, control: int, status: int, wakes: int) -> No
             if descriptor == control:
                 return None
             os.read(wakes, 1024)
+
+
+def _stay(pid: int, place: Place, control: int) -> None:
+    """Keep the terminal for who still writes to it: it ends with us, and with it who stands in front of it."""
+    os.waitpid(pid, 0)
+    for descriptor in (0, 1, 2, place.outer):
+        os.close(descriptor)
+    os.read(control, 1)
 
 
 def _put_in_order(place: Place) -> None:

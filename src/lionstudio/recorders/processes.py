@@ -1,15 +1,13 @@
 """Which processes a run is made of: the agent's, which does the work, and ours, which writes it down."""
 
 import os
-import sys
 
 from lionstudio import machine
 from lionstudio.domain.process import ProcessRecord, ProcessRole, SeenProcess
+from lionstudio.recorders.command_lines import kept, own_command
 from lionstudio.recorders.recorder import Run
 from lionstudio.recorders.records import processes_record
 from lionstudio.services.sessions import put_process
-
-COMMAND_LIMIT = 1_000
 
 
 def record_agent(run: Run, pid: int, command: str, *, leads_group: bool = True) -> None:
@@ -22,9 +20,9 @@ def see_processes(run: Run, pid: int, command: str, *, leads_group: bool = True)
 
     `leads_group` says that the whole group of the child is the run's, so that all of it may be told to end.
     """
-    agent = _recorded(run.session_id, ProcessRole.AGENT, _look_at(pid), command)
+    agent = _recorded(run.session_id, ProcessRole.AGENT, _look_at(pid), kept(command))
     agent = agent._replace(pgid=pid if leads_group else os.getpgrp(), owns_group=leads_group)
-    recorder = _recorded(run.session_id, ProcessRole.RECORDER, machine.own_identity(), " ".join(sys.argv))
+    recorder = _recorded(run.session_id, ProcessRole.RECORDER, machine.own_identity(), own_command())
     return agent, recorder._replace(pgid=os.getpgrp())
 
 
@@ -33,10 +31,8 @@ def put_processes(run: Run, agent: ProcessRecord, recorder: ProcessRecord) -> No
     run._recording.write(put_process, agent, recorder, record=lambda: processes_record(agent, recorder))
 
 
-def _recorded(session_id: str, role: ProcessRole, seen: SeenProcess, command: str) -> ProcessRecord:
-    return ProcessRecord(
-        session_id, role, machine.here(), seen.pid, start_time=seen.start_time, command=command[:COMMAND_LIMIT] or None
-    )
+def _recorded(session_id: str, role: ProcessRole, seen: SeenProcess, command: str | None) -> ProcessRecord:
+    return ProcessRecord(session_id, role, machine.here(), seen.pid, start_time=seen.start_time, command=command)
 
 
 def _look_at(pid: int) -> SeenProcess:

@@ -1,7 +1,6 @@
 """One run's life in this process: begun, written to, forked, ended once."""
 
 import os
-import sys
 import time
 import weakref
 from collections.abc import Callable, Generator
@@ -17,6 +16,7 @@ from lionstudio.domain.process import ProcessRecord, ProcessRole
 from lionstudio.domain.reasons import reason_for_exit
 from lionstudio.domain.session import RUN_ACTOR, Session, SessionStatus
 from lionstudio.recorders import ambient
+from lionstudio.recorders.command_lines import own_command
 from lionstudio.recorders.endings import Ending, ending_of_exception
 from lionstudio.recorders.keeper import Keeper
 from lionstudio.recorders.records import Record, finish_record, start_record
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from lionstudio.recorders.worker import Worker
 
-COMMAND_LIMIT = 1_000
 LOOK_AGAIN_AFTER = 1.0  # seconds after which who waits for a job looks whether the run still goes on
 DYING_PATIENCE = 8.0  # seconds a signal handler waits for the thread that writes: one try at a busy database, and some
 
@@ -303,7 +302,7 @@ def _own_process(session_id: str) -> ProcessRecord:
         start_time=seen.start_time,
         pgid=os.getpgid(0),
         owns_group=False,
-        command=" ".join(sys.argv)[:COMMAND_LIMIT] or None,
+        command=own_command(),
     )
 
 

@@ -7,11 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from lionstudio.domain.reasons import as_shell_code
 from lionstudio.recorders import guard
 from lionstudio.recorders.flows import Flow, Pump, Target, make_pipe
 from lionstudio.recorders.guard import Guard
 from lionstudio.recorders.output import TERMINAL
-from lionstudio.recorders.stopping import Stopping
+from lionstudio.recorders.stopping import CAUSES, DEADLINE, SIGNALS, Stopping
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -39,6 +40,8 @@ STREAMS: Mapping[int, str] = {1: "stdout", STDERR: "stderr"}
 FORWARDED = (signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)  # that would end us, and are meant for the command
 IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
 SHELL = "/bin/sh"
+OUTPUT_LOST = 1  # the exit code of a command that says 0 although not all of its output arrived, as its own would be
+NOT_PASSED_ON = "Not all of the output could be passed on"
 
 
 class Ended(NamedTuple):
@@ -48,6 +51,15 @@ class Ended(NamedTuple):
     sentence: str | None = None
     has_begun: bool = True
     is_left_open: bool = False  # others go on writing to its output
+    died_of: int | None = None  # a signal that asks to stop: it died of it, or we passed it on
+
+    @property
+    def way_to_end(self) -> int:
+        """How we should end ourselves: by an exit code, or of a signal, as a negative number.
+
+        Shells stop their script or loop only for one who dies of Ctrl-C, and say the same code either way.
+        """
+        return self.code if self.died_of is None else -self.died_of
 
 
 class Pipes:
@@ -88,11 +100,9 @@ class OnTerminal:
         from lionstudio.recorders.terminal import Terminal
 
         self._argv = argv
-        self._reads: int | None = None
-        self._writes: int | None = None
-        if not os.isatty(STDERR):
-            self._reads, self._writes = make_pipe()
-        self._terminal = Terminal(argv, env, stderr=self._writes)
+        self._is_interrupted = self._is_left_open = False
+        self._stderr = None if os.isatty(STDERR) else make_pipe()
+        self._terminal = Terminal(argv, env, stderr=self._stderr)
 
     def go(self, heard: "Listener", stopping: Stopping) -> Ended:
         """Run the command to its end."""
@@ -100,19 +110,26 @@ class OnTerminal:
 
         terminal = self._terminal
         flows = [Flow(terminal.inner, Target(1), heard.hear(TERMINAL)), terminal.keys()]
-        if self._reads is not None and self._writes is not None:
-            flows.append(Flow(self._reads, Target(STDERR), heard.hear(STREAMS[STDERR])))
-            os.close(self._writes)
+        if self._stderr is not None:
+            reads, writes = self._stderr
+            flows.append(Flow(reads, Target(STDERR), heard.hear(STREAMS[STDERR])))
+            os.close(writes)
         try:
             watched = TerminalGuard(terminal.begin(), terminal)
         except OSError as error:
             return not_begun(self._argv, error)
         heard.begun(watched.pid, leads_group=True)
         with watched.watching():
-            return conduct(watched, flows, heard, stopping)
+            ended = conduct(watched, flows, heard, stopping)
+        self._is_left_open = ended.is_left_open
+        self._is_interrupted = terminal.is_interrupted and ended.died_of == signal.SIGINT and watched.cause is None
+        return ended
 
     def close(self) -> None:
-        self._terminal.close()
+        self._terminal.give_back()
+        if self._is_interrupted:
+            self._terminal.interrupt_others()
+        self._terminal.close(is_left_open=self._is_left_open)
 
 
 def not_begun(argv: Sequence[str], error: OSError) -> Ended:
@@ -126,40 +143,71 @@ def not_begun(argv: Sequence[str], error: OSError) -> Ended:
 def way_of(argv: Sequence[str], env: Mapping[str, str]) -> Iterator[Pipes | OnTerminal]:
     """How a command is run here: on a terminal, or without one."""
     way: Pipes | OnTerminal | None = None
-    is_on_terminal, shares_terminal = _look_at_streams()
-    if is_on_terminal:
+    if _is_on_terminal():
         with suppress(OSError):  # the system has none left
             way = OnTerminal(argv, env)
-    # In a group of its own it could not read from the terminal, nor be stopped by its keys.
-    way = way or Pipes(argv, env, leads_group=not shares_terminal)
+    # In a group of its own it could not read from the terminal, not even a password, nor be stopped by its keys.
+    way = way or Pipes(argv, env, leads_group=not _has_terminal())
     try:
         yield way
     finally:
         way.close()
 
 
-def _look_at_streams() -> tuple[bool, bool]:
-    if not any(map(os.isatty, (0, 1, 2))):
-        return False, False
-    from lionstudio.recorders.terminal import is_on_terminal, shares_terminal
+def _is_on_terminal() -> bool:
+    if not all(map(os.isatty, (0, 1))):
+        return False
+    from lionstudio.recorders.terminal import is_on_terminal
 
-    return is_on_terminal(), shares_terminal()
+    return is_on_terminal()
+
+
+def _has_terminal() -> bool:
+    """Whether we were started from a terminal, wherever our streams go."""
+    try:
+        os.close(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY))
+    except OSError:
+        return False
+    return True
 
 
 def conduct(watched: Guard, flows: Sequence[Flow], heard: "Listener", stopping: Stopping) -> Ended:
     """Pass everything on until the command has ended."""
-    with watched, stopping.each(watched.ask), _forwarding(watched):
-        is_whole = Pump(flows, watched).run(linger=guard.LINGER, if_it_lasts=heard.lasts)
-        cause = watched.cause
-        if watched.told is not None:
-            watched.end_group()
+    with watched, stopping.each(watched.ask):
+        with _forwarding(watched):  # not while it is collected, for then its number may become anybody's
+            is_whole = Pump(flows, watched).run(linger=guard.LINGER, if_it_lasts=heard.lasts)
+            cause = watched.cause
+            if watched.told is not None:
+                watched.end_group()
         code = watched.collect()
+    died_of = -code if cause is None else SIGNALS[cause]
     for flow in flows:
         if flow.failure is not None:
-            heard.say("target", f"Not all of the output could be passed on: {flow.failure.strerror}.")
+            heard.say("target", f"{NOT_PASSED_ON}: {flow.failure.strerror}.")
+        if flow.is_open:
+            _pass_on_for_others(flow, watched, heard)
         flow.close()
+    if code == 0 and flows and (lost := flows[0].failure):  # of stdout; who goes by the exit code must not be misled
+        return Ended(OUTPUT_LOST, f"{NOT_PASSED_ON}: {lost.strerror}.", is_left_open=not is_whole)
     sentence = f"It did not end within {guard.GRACE:.0f} seconds and was killed." if watched.was_killed else None
-    return Ended(code if cause is None else cause, sentence, is_left_open=not is_whole)
+    return Ended(
+        as_shell_code(code) if cause is None else cause,
+        sentence,
+        is_left_open=not is_whole,
+        died_of=died_of if died_of in CAUSES and cause != DEADLINE else None,
+    )
+
+
+def _pass_on_for_others(flow: Flow, watched: Guard, heard: "Listener") -> None:
+    """Let what others still write reach its target without us."""
+    from lionstudio.recorders.left_writers import pass_on
+
+    if flow.source is None or flow.target is None or flow.is_held_up:
+        return  # nobody took what they wrote before
+    try:
+        pass_on(flow.source, flow.target.given, holds=watched.holds)
+    except (OSError, NotImplementedError) as error:
+        heard.say("left open", f"What others still write to the output of the command is lost: {error}.")
 
 
 @contextmanager

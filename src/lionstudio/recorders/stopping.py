@@ -13,7 +13,19 @@ CAUSES: Mapping[int, int] = {signal.SIGHUP: 129, signal.SIGINT: 130, signal.SIGT
 # What a process is told for each cause. One whose time is over is asked as politely as any other.
 SIGNALS: Mapping[int, int] = {DEADLINE: signal.SIGTERM, **{cause: number for number, cause in CAUSES.items()}}
 
+LONGEST_TIMEOUT = 1e9  # seconds: some thirty years, and within what a clock can wait for
+
 Act = Callable[[int], None]
+
+
+def check_timeout(seconds: float | None) -> None:
+    """Raises InvalidRequest for a time that nobody can wait for."""
+    if seconds is not None and not 0 < seconds <= LONGEST_TIMEOUT:
+        from lionstudio.domain.errors import InvalidRequest
+
+        raise InvalidRequest(
+            "--timeout must be more than 0 seconds" + (f", and at most {LONGEST_TIMEOUT:,.0f}." if seconds > 0 else ".")
+        )
 
 
 class Stopping:

@@ -10,11 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from lionstudio.recorders.flows import Flow, Target
+from lionstudio.recorders.flows import Flow, Hear, Target
 from lionstudio.recorders.guard import Guard
 from lionstudio.recorders.monitor import BYE, ENDED, GO, REFUSED, STARTED, STOPPED, Place, monitor
 
 SIZE_BYTES = 8  # struct winsize: four short numbers
+CHARACTERS = 6  # where the modes of a terminal name its keys
+LOOK_FOR_FRONT = 1.0  # seconds between two looks at who is in front of our terminal
 LONGEST_STOP = 0.2  # seconds that it takes a process to stop
 
 
@@ -24,22 +26,25 @@ class Terminal:
     Make it before there is any thread, for it forks. Until `begin` nothing is begun, and ours is left alone.
     """
 
-    def __init__(self, argv: Sequence[str], env: Mapping[str, str], *, stderr: int | None) -> None:
+    def __init__(self, argv: Sequence[str], env: Mapping[str, str], *, stderr: tuple[int, int] | None) -> None:
+        """`stderr` is the pipe that it has instead of its terminal: where that is read, and where it is written."""
         self._outer = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
         self._modes = termios.tcgetattr(self._outer)
         self._is_ours = False  # whether keys come as they are typed
         self.is_over = False  # whether nobody reads them any more
+        self.is_interrupted = False  # whether somebody typed what interrupts
         self.inner, slave = os.openpty()
         os.set_blocking(self.inner, False)
         termios.tcsetattr(slave, termios.TCSANOW, self._modes)
         self.pass_size_on()
         control, self._control = os.pipe()
         self._status, status = os.pipe()
-        streams = {0: None, 1: None, 2: stderr}
+        streams = {0: None, 1: None, 2: stderr and stderr[1]}
         place = Place(argv, env, os.ttyname(slave), streams, self._outer, self._modes)
         self._monitor = os.fork()
         if self._monitor == 0:
-            for descriptor in (self.inner, slave, self._control, self._status):
+            # Nobody but us may read its stderr: when our reader has gone the command must be told by its own write.
+            for descriptor in (self.inner, slave, self._control, self._status, *(stderr or ())[:1]):
                 os.close(descriptor)
             monitor(place, control=control, status=status)
         for descriptor in (slave, control, status):
@@ -72,6 +77,11 @@ class Terminal:
         return [*before, *((what, int(number)) for what, number in news)]
 
     @property
+    def control(self) -> int:
+        """What tells the parent of the command, once it is closed, that nobody needs its terminal any more."""
+        return self._control
+
+    @property
     def status(self) -> int:
         """What becomes readable when there are news."""
         return self._status
@@ -84,6 +94,11 @@ class Terminal:
             self._modes = termios.tcgetattr(self._outer)
             termios.tcsetattr(self._outer, termios.TCSADRAIN, _raw(self._modes))
             self._is_ours = True
+
+    @property
+    def has_keys(self) -> bool:
+        """Whether what is typed comes to the command."""
+        return self._is_ours
 
     def give_back(self) -> None:
         """Let our terminal be as it was."""
@@ -106,19 +121,35 @@ class Terminal:
     def keys(self) -> "Keys":
         """What is typed, on its way to the command."""
         target = Target(os.dup(self.inner), is_ours=True)
-        return Keys(os.dup(self._outer), target, self)
+        return Keys(os.dup(self._outer), target, self, self._hear_keys)
 
     @property
     def may_read(self) -> bool:
         """Whether what is typed is for the command."""
         return self._is_ours and not self.is_over
 
-    def close(self) -> None:
+    def _hear_keys(self, typed: bytes) -> None:
+        interrupts: bytes = self._modes[CHARACTERS][termios.VINTR]
+        self.is_interrupted = self.is_interrupted or interrupts in typed
+
+    def interrupt_others(self) -> None:
+        """Tell who shares our place in front of our terminal what its keys did to the command.
+
+        The script or the loop around us would have been told with the command, and ends only if it was.
+        """
+        if self.is_in_front():
+            before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+            os.kill(0, signal.SIGINT)
+            signal.signal(signal.SIGINT, before)
+
+    def close(self, *, is_left_open: bool) -> None:
+        """Be done with it; where others still write to the command's terminal, that stays until they are."""
         self.give_back()
         with suppress(OSError):
             os.write(self._control, BYE)
         os.close(self._control)
-        os.waitpid(self._monitor, 0)
+        if not is_left_open:
+            os.waitpid(self._monitor, 0)
         for descriptor in (self._status, self._outer):
             os.close(descriptor)
 
@@ -126,8 +157,8 @@ class Terminal:
 class Keys(Flow):
     """What is typed. It ends with our terminal alone, and nobody waits for it."""
 
-    def __init__(self, source: int, target: Target, terminal: Terminal) -> None:
-        super().__init__(source, target)
+    def __init__(self, source: int, target: Target, terminal: Terminal, hear: Hear) -> None:
+        super().__init__(source, target, hear)
         self._terminal = terminal
 
     def carry(self) -> bool:
@@ -167,20 +198,29 @@ class TerminalGuard(Guard):
     def descriptors(self) -> Sequence[int]:
         return [self._wakes, self._terminal.status]
 
+    @property
+    def holds(self) -> int | None:
+        return self._terminal.control
+
     def has_ended(self) -> bool:
         return self._code is not None
 
     def collect(self) -> int:
         assert self._code is not None
-        return 128 - self._code if self._code < 0 else self._code
+        return self._code
+
+    @property
+    def patience(self) -> float | None:
+        """Somebody who brings us to the front of our terminal need not tell us: a job that runs is not continued."""
+        waits = [super().patience, None if self._terminal.has_keys else LOOK_FOR_FRONT]
+        return min((wait for wait in waits if wait is not None), default=None)
 
     def attend(self) -> None:
         super().attend()
+        self._terminal.take()
         while self._changed:
             if self._changed.pop() == signal.SIGWINCH:
                 self._terminal.pass_size_on()
-            else:
-                self._terminal.take()
         for what, number in () if self.has_ended() else self._terminal.read_news():
             if what == ENDED and not self.has_ended():
                 self._code, self._terminal.is_over = number, True
@@ -226,11 +266,6 @@ class TerminalGuard(Guard):
 def is_on_terminal() -> bool:
     """Whether a person types here and reads here."""
     return all(_is_ours(stream) for stream in (0, 1))
-
-
-def shares_terminal() -> bool:
-    """Whether any of our streams is the terminal that we were started from."""
-    return any(_is_ours(stream) for stream in (0, 1, 2))
 
 
 def _is_ours(descriptor: int) -> bool:

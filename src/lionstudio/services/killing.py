@@ -3,7 +3,8 @@
 import os
 import signal
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple, NoReturn
 
 from lionstudio import machine
@@ -21,6 +22,7 @@ from lionstudio.services.health import look_at_process
 from lionstudio.services.kill_target import KillTarget, ended_before
 from lionstudio.store import processes
 from lionstudio.store import sessions as session_rows
+from lionstudio.store.transaction import Tx
 
 REASON_CODE = "run.cancelled.killed"
 GRACE = 10.0  # seconds between SIGTERM and SIGKILL
@@ -81,7 +83,7 @@ def kill(ctx: Context, plan: KillPlan, *, actor: str, reason: str | None = None,
     sent: list[str] = []
     try:
         with KillTarget(plan.process, whole_group=plan.group is not None) as target:
-            _end_process(target, sent, grace=grace)
+            _end_process(target, sent, grace=grace, on_force=lambda: _claim(ctx, plan, reason, grace, actor=actor))
         if not sent:  # whatever ended it, it was not the operator
             raise ended_before(plan.process)
         look = look_at_process(plan.process, machine.here())
@@ -91,7 +93,7 @@ def kill(ctx: Context, plan: KillPlan, *, actor: str, reason: str | None = None,
         if sent:
             _account_for(ctx, plan, sent, error, actor=actor, reason=reason)
         raise
-    how = "SIGTERM was enough" if len(sent) == 1 else f"SIGKILL was needed {grace:g} s after SIGTERM"
+    how = "SIGTERM was enough" if len(sent) == 1 else _by_force(grace)
     try:
         _let_recorder_finish(ctx, plan, after=before)
         return _write_down(ctx, plan, _facts(plan, sent, reason, how), look.sentence, actor=actor)
@@ -153,8 +155,14 @@ def _group_of(pid: int) -> int | None:
         return None
 
 
-def _end_process(target: KillTarget, sent: list[str], *, grace: float) -> None:
+def _by_force(grace: float) -> str:
+    return f"SIGKILL was needed {grace:g} s after SIGTERM"
+
+
+def _end_process(target: KillTarget, sent: list[str], *, grace: float, on_force: Callable[[], None]) -> None:
     for number, patience in ((signal.SIGTERM, grace), (signal.SIGKILL, KILL_PATIENCE)):
+        if number == signal.SIGKILL:
+            on_force()
         try:
             _send(target, number, sent)
             if target.wait(patience):
@@ -202,21 +210,39 @@ def _write_down(ctx: Context, plan: KillPlan, known: Mapping[str, Any], proof: s
     with ctx.db.write() as tx:
         now = ctx.now()
         before = sessions.get(tx, plan.session.id, lock=True)
-        ended_by_itself = before.status is not SessionStatus.RUNNING
+        ended_by_itself = before.status is not SessionStatus.RUNNING and before.end_reason != REASON_CODE
         facts = {**known, "proof": proof, "ended_by_itself": ended_by_itself}
-        if not ended_by_itself:
-            session_rows.end(
-                tx, before.id, status=SessionStatus.CANCELLED, at=now, exit_code=None, actor=actor, reason=REASON_CODE
-            )
-            keep_history(
-                ctx, tx, "session", before.id,
-                before=before.status, after=SessionStatus.CANCELLED, at=now, actor=actor, reason=REASON_CODE,
-                sentence=facts["sentence"], evidence=facts,
-            )  # fmt: skip
+        if before.status is SessionStatus.RUNNING:
+            _cancel(ctx, tx, before, facts, actor=actor, at=now)
         event = add_event(ctx, tx, "kill", target_id=before.id, details=facts, actor=actor)
         tx.tell(Topic.SESSION, before.id, session_id=before.id, at=now)
         session = sessions.get(tx, before.id)
     return Killed(session, plan, tuple(facts["signals"]), proof, ended_by_itself, event.id)
+
+
+def _claim(ctx: Context, plan: KillPlan, reason: str | None, grace: float, *, actor: str) -> None:
+    """End the run in the operator's name before its process is forced: its recorder would say that signal 9 failed it.
+
+    Where that cannot be written now, it is tried again afterwards.
+    """
+    facts = _facts(plan, ["SIGTERM", "SIGKILL"], reason, _by_force(grace))
+    with suppress(Error), ctx.db.write() as tx:
+        session = sessions.get(tx, plan.session.id, lock=True)
+        if session.status is SessionStatus.RUNNING:
+            now = ctx.now()
+            _cancel(ctx, tx, session, facts, actor=actor, at=now)
+            tx.tell(Topic.SESSION, session.id, session_id=session.id, at=now)
+
+
+def _cancel(ctx: Context, tx: Tx, session: Session, facts: Mapping[str, Any], *, actor: str, at: float) -> None:
+    session_rows.end(
+        tx, session.id, status=SessionStatus.CANCELLED, at=at, exit_code=None, actor=actor, reason=REASON_CODE
+    )
+    keep_history(
+        ctx, tx, "session", session.id,
+        before=session.status, after=SessionStatus.CANCELLED, at=at, actor=actor, reason=REASON_CODE,
+        sentence=facts["sentence"], evidence=facts,
+    )  # fmt: skip
 
 
 def _account_for(
