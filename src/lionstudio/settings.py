@@ -46,6 +46,12 @@ class Settings:
         self.token = token
 
     @property
+    def missing_folder(self) -> str | None:
+        """The folder that the database needs, where it is not there. Only our own home is made for a database."""
+        folder = os.path.dirname(self.db)
+        return None if "://" in self.db or folder == self.home_folder or os.path.isdir(folder) else folder
+
+    @property
     def home(self) -> Path:
         return _path(self.home_folder)
 

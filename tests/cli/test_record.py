@@ -106,8 +106,19 @@ def test_the_database_of_another_program_is_refused_before_the_command_begins(he
     theirs = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute('CREATE TABLE theirs (x)')"
     subprocess.run([sys.executable, "-c", theirs, here.location], check=True)
     done = here.run("--", "touch", str(tmp_path / "begun"))
-    assert done.code == 1
-    assert "li: " in done.err and "Traceback" not in done.err
+    assert done.code == 2
+    assert "is never written. Nothing was run. To bring its runs into a database of ours: li --db OURS" in done.err
+    assert not (tmp_path / "begun").exists()
+
+
+def test_a_folder_to_save_in_that_cannot_be_made_is_named_and_nothing_is_run(here: Recorder, tmp_path: Path) -> None:
+    (tmp_path / "taken").touch()
+    done = here.run("--save", str(tmp_path / "taken"), "--", "touch", str(tmp_path / "begun"))
+    assert (done.code, done.err) == (
+        1,
+        f"li: The folder {tmp_path / 'taken'} cannot be made (a file is there), so nothing was run. "
+        "Name another one after --save.\n",
+    )
     assert not (tmp_path / "begun").exists()
 
 

@@ -43,6 +43,12 @@ def is_alive(pid: int) -> bool:
     return seen is not None and seen.state not in ("Z", "X")
 
 
+def children_of(pid: int) -> list[str]:
+    """The commands that it has begun."""
+    pids = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [Path(f"/proc/{child}/cmdline").read_text() for child in pids]
+
+
 def until(is_so: Callable[[], bool]) -> None:
     give_up = time.monotonic() + 60
     while not is_so():
@@ -165,6 +171,20 @@ class TestDeaths:
             assert "its recorder is gone" in run_li("runs", "show", row["id"], "--db", here.location).out
         finally:
             os.kill(pid, signal.SIGKILL)
+
+    def test_after_kill_9_of_li_the_command_ends_as_it_would_and_what_it_says_arrives(
+        self, here: Recorder, tmp_path: Path
+    ) -> None:
+        script = READY + f"input()\nprint('out')\nprint('err', file=sys.stderr)\nopen({str(tmp_path / 'done')!r}, 'w')"
+        pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+        with here.process(*python(script), **pipes) as process:
+            pid = first_number(process)
+            here.wait_for(lambda messages: len(messages) == 2)
+            until(lambda: any("read -r _" in line for line in children_of(process.pid)))
+            process.kill()
+            assert process.communicate(b"go on\n") == (b"out\n", b"err\n")
+        until(lambda: not is_alive(pid))
+        assert (tmp_path / "done").exists()
 
     def test_kill_9_of_both(self, here: Recorder) -> None:
         with here.process(*python(WAITS), stdout=subprocess.PIPE) as process:
@@ -292,6 +312,21 @@ class TestDatabase:
         assert (done.code, done.out) == (2, b"hi\n")
         (waiting,) = spool_files(home)
         assert b"hi" in waiting.read_bytes() and b'"finish"' in waiting.read_bytes()
+
+    def test_one_whose_folder_is_gone_is_spooled_until_that_is_back(self, home: Path, tmp_path: Path) -> None:
+        folder = tmp_path / "not mounted"
+        away = Recorder(str(folder / "state.db"))
+        done = away.run("--", "sh", "-c", "echo hi; exit 4")  # with the patience of every day: nobody is waited for
+        assert (done.code, done.out, folder.exists()) == (4, b"hi\n", False)
+        assert f"The folder {folder} does not exist. The run goes on" in done.err
+        assert f"Make it with mkdir -p '{folder}'" in done.err
+        folder.mkdir()
+        assert away.run("--", "true").code == 0
+        listed = run_li("runs", "ls", "--json", "--db", away.location).objects
+        assert {run["display_name"]: run["status"] for run in listed} == {
+            "true": "completed",
+            "sh -c 'echo hi; exit 4'": "failed",
+        }
 
     @pytest.mark.parametrize("form", [("--db", "{}"), ("--db={}",)])
     def test_no_password_is_kept_with_the_run(self, home: Path, form: tuple[str, ...]) -> None:

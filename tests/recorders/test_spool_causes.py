@@ -314,7 +314,7 @@ def test_another_programs_database_is_an_error_when_it_was_asked_for(tmp_path: P
         lionstudio.record(db=path),
     ):
         raise AssertionError("The block must not be entered.")
-    assert f"li state import-db {path}" in str(raised.value.hint)
+    assert f"li --db OURS state import-db {path}" in str(raised.value.hint)
     assert path.read_bytes() == before
     assert spool_files(home) == []
 

@@ -51,7 +51,7 @@ def test_a_file_of_another_program_is_named_and_not_touched(sqlite_path: Path, j
     before = fingerprint(sqlite_path.parent)
     with pytest.raises(ForeignDatabase) as caught:
         open_database(str(sqlite_path))
-    assert f"li state import-db {sqlite_path}" in (caught.value.hint or "")
+    assert f"li --db OURS state import-db {sqlite_path}" in (caught.value.hint or "")
     assert fingerprint(sqlite_path.parent) == before
 
 

@@ -1,6 +1,5 @@
 """What a command is: its words, its options, its help, and the database it was pointed at."""
 
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from importlib import import_module
@@ -91,13 +90,11 @@ class Call:
 
     def require_place(self) -> None:
         """Raise NotFound where a database would need a folder that is not there; only our own home is made for it."""
-        place = self.settings.db
-        folder = os.path.dirname(place)
-        if "://" in place or folder == self.settings.home_folder or os.path.isdir(folder):
-            return
-        from lionstudio.services.whole_file import require_folder
+        folder = self.settings.missing_folder
+        if folder is not None:
+            from lionstudio.services.whole_file import require_folder
 
-        require_folder(folder)
+            require_folder(folder)
 
     def close(self) -> None:
         if self._opened is not None:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from lionstudio.domain.asking import INTERACTIVE
-from lionstudio.domain.errors import InvalidRequest, Unavailable
+from lionstudio.domain.errors import InvalidRequest
 from lionstudio.domain.phrases import count_of
 from lionstudio.domain.session import InvocationKind, exit_code_of
 from lionstudio.domain.show_files import check_name, session_name
@@ -19,7 +19,7 @@ from lionstudio.recorders.keeper import Keeper
 from lionstudio.recorders.recorder import Run
 from lionstudio.recorders.recording import Recording
 from lionstudio.recorders.run_folder import RunFolder, artifacts_in, folder_of
-from lionstudio.recorders.saving import create_file
+from lionstudio.recorders.saving import create_file, make_folder
 from lionstudio.recorders.stopping import CAUSES, SIGNALS, Stopping, check_timeout
 from lionstudio.services.context import new_line
 from lionstudio.services.sessions import SessionDraft
@@ -193,18 +193,8 @@ def _settled(launch: Launch) -> Launch:
             show_topic=os.environ.get(TOPIC_VARIABLE) or None, show_play=os.environ.get(PLAY_VARIABLE) or None
         )
     if launch.save is not None:
-        launch = launch._replace(save=os.path.abspath(os.path.expanduser(launch.save)))
-        _require_folder(str(launch.save))
+        launch = launch._replace(save=make_folder(launch.save))
     return launch
-
-
-def _require_folder(folder: str) -> None:
-    try:
-        os.makedirs(folder, exist_ok=True)
-    except OSError as error:
-        raise Unavailable(
-            f"The folder {folder} cannot be made ({error.strerror}).", hint="Name another one after --save."
-        ) from error
 
 
 def _announced(launch: Launch, settings: Settings) -> tuple[Keeper, SessionDraft]:

@@ -152,7 +152,7 @@ def _announce(wanted: Wanted) -> Run:
         branch_name="main",
         node_metadata=_metadata(wanted),
     )
-    keeper = Keeper(load_settings(db=wanted.db), line.session_id, is_prepared=False)
+    keeper = Keeper(load_settings(db=wanted.db), line.session_id, is_prepared=False, makes_folder=False)
     return Run(Recording(keeper, draft), name=wanted.name, model=None)
 
 

@@ -22,6 +22,7 @@ from lionstudio.domain.errors import (
 from lionstudio.domain.phrases import count_of
 from lionstudio.domain.process import HEARTBEAT_EVERY, ProcessRole
 from lionstudio.recorders.backlog import Backlog
+from lionstudio.recorders.command_lines import shell_line
 from lionstudio.recorders.reading import has_spooled
 from lionstudio.recorders.records import Record
 from lionstudio.recorders.signals import signals
@@ -43,9 +44,15 @@ WILL_NOT_PASS = (DatabaseDamaged, ForeignDatabase, NewerDatabase, UnusablePlace)
 class Keeper:
     """One run's way to the database. Once something is set aside, everything after it follows until all is written."""
 
-    def __init__(self, settings: Settings, session_id: str, *, is_prepared: bool = True) -> None:
-        """Without being prepared it begins sooner; call `prepare` as soon as there is time for it."""
+    def __init__(
+        self, settings: Settings, session_id: str, *, is_prepared: bool = True, makes_folder: bool = True
+    ) -> None:
+        """Without being prepared it begins sooner; call `prepare` as soon as there is time for it.
+
+        Who makes no folder waits for a disk that is not there, and never begins another database in its place.
+        """
         self._settings = settings
+        self._makes_folder = makes_folder
         if is_prepared:
             prepare()
         self._session_id = session_id
@@ -138,6 +145,9 @@ class Keeper:
     def _open(self) -> Context:
         with self._opening:
             if self._ctx is None:
+                if not self._makes_folder and (folder := self._settings.missing_folder) is not None:
+                    make = shell_line(["mkdir", "-p", folder])
+                    raise UnusablePlace(f"The folder {folder} does not exist.", hint=f"Make it with {make}")
                 self._ctx = open_context(self._settings)
             self._must_beat = not self._ctx.db.dialect.local or machine.may_be_unseen()
             return self._ctx

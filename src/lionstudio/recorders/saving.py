@@ -3,6 +3,8 @@
 import os
 from contextlib import suppress
 
+from lionstudio.domain.errors import Unavailable
+
 
 class Saved:
     """The files of a run's streams, made when there is something for them."""
@@ -37,6 +39,18 @@ class Saved:
         self.paths[stream] = os.path.join(self._folder, f"{stream}.log")
         file, self.paths[stream] = create_file(self._folder, f"{stream}.log", self._session_id)
         return file
+
+
+def make_folder(typed: str) -> str:
+    """The folder after --save, made if it is not there; raises Unavailable."""
+    folder = os.path.abspath(os.path.expanduser(typed))
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError as error:
+        why = "a file is there" if isinstance(error, FileExistsError) else error.strerror
+        said = f"The folder {folder} cannot be made ({why}), so nothing was run."
+        raise Unavailable(said, hint="Name another one after --save.") from error
+    return folder
 
 
 def create_file(folder: str, name: str, session_id: str) -> tuple[int, str]:

@@ -84,7 +84,9 @@ def _open(settings: Settings, *, create: bool) -> Database:
         if not settings.db_is_default:
             raise
         beside = os.path.join(settings.home_folder, "lionstudio.db")
-        _say_once(beside, f"{error.message} Using {beside} instead. {error.hint}")
+        _say_once(
+            beside, f"{error.message} Using {beside} instead. To bring its runs in: li state import-db {settings.db}"
+        )
         return open_database(beside, create=create, synchronous=settings.synchronous, backups=backups)
 
 

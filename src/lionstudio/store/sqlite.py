@@ -113,9 +113,11 @@ class SqliteDialect:
         if not is_database(header):
             raise DatabaseDamaged(f"The file {self.path} is not an SQLite database.")
         if not is_ours(header):
+            from shlex import quote  # few are told
+
             raise ForeignDatabase(
                 f"{self.path} belongs to another program and is never written.",
-                hint=f"Bring its runs in with: li state import-db {self.path}",
+                hint=f"To bring its runs into a database of ours: li --db OURS state import-db {quote(self.path)}",
             )
 
     def _require_same_database(self, connection: SqliteConnection) -> None:
