@@ -169,6 +169,13 @@ def test_a_file_that_says_what_cannot_be_is_refused_with_every_place(home: Path,
     assert runs(ctx) == []
 
 
+def test_a_playbook_that_is_not_there_is_said_with_exit_code_1(home: Path, ctx: Context):
+    answer = type_li("play", "nobody-wrote-this")
+    assert (answer.code, answer.out) == (1, "")
+    assert answer.err.startswith("li: There is no playbook 'nobody-wrote-this'.")
+    assert runs(ctx) == []
+
+
 def test_agents_that_cannot_begin_are_told_before_anything_does(home: Path, ctx: Context, tmp_path: Path):
     path = playbook(
         home,
