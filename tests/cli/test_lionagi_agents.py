@@ -41,6 +41,19 @@ def test_an_agent_answers_and_goes_on_and_is_forked(ctx: Context, model_server: 
     assert "Noted." not in str(model_server.requests[2]["body"])
 
 
+def test_its_folder_gives_its_messages_back_as_they_were_recorded(
+    ctx: Context, location: str, tmp_path: Path, model_server: FakeOpenAI
+) -> None:
+    model_server.script.add({"text": "Noted."})
+    assert type_li("agent", MODEL, "My colour is blue.").code == 0
+    elsewhere = str(tmp_path / "elsewhere.db")
+    assert type_li("state", "import", "--db", elsewhere).code == 0
+    [run] = runs(ctx)
+    here, there = (type_li("runs", "tail", run.id, "--json", "--db", db).objects for db in (location, elsewhere))
+    assert there == here
+    assert [message["kind"] for message in here] == ["user", "assistant"]
+
+
 def test_a_flow_passes_answers_on_and_a_fanout_makes_one(
     ctx: Context, tmp_path: Path, model_server: FakeOpenAI
 ) -> None:

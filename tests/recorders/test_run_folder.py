@@ -71,8 +71,7 @@ def branches_in(ctx: Context, session_id: str) -> list[Branch]:
 
 
 def messages_in(ctx: Context, session_id: str, branch_id: str | None = None) -> list[Message]:
-    found = list_messages(ctx, session_id, branch_id, limit=10_000)
-    return [message._replace(node_metadata=_own(message.node_metadata)) for message in found]
+    return list(list_messages(ctx, session_id, branch_id, limit=10_000))
 
 
 def _own(metadata: Any) -> dict[str, Any] | None:

@@ -99,6 +99,14 @@ def _any_draft(source: Mapping[str, Any]) -> MessageDraft:
     )
 
 
+def without_class(draft: MessageDraft) -> MessageDraft:
+    """The draft without a class in its metadata that it has anyway: `message_dict` puts it back."""
+    metadata = dict(draft.node_metadata or {})
+    if metadata.get("lion_class") == draft.lion_class:
+        del metadata["lion_class"]
+    return draft._replace(node_metadata=metadata or None)
+
+
 def message_dict(message: Message | MessageDraft) -> dict[str, Any]:
     """The dict that lionagi's `Message.from_dict` reads: the very one that was handed in, if it came from there."""
     metadata, envelope = without_envelope(message.node_metadata)

@@ -24,7 +24,7 @@ from lionagi.tools.coding import ALL_CODING_TOOLS, CodingToolkit
 
 from lionstudio.domain.conversation import Message, MessageKind
 from lionstudio.domain.errors import InvalidRequest
-from lionstudio.domain.lionagi_messages import message_dict, message_draft, with_model
+from lionstudio.domain.lionagi_messages import message_dict, message_draft, with_model, without_class
 from lionstudio.domain.message_text import text_of
 from lionstudio.domain.words import unknown_word
 from lionstudio.engines.engine import Begun, Noise, Said, Task, Tell, Verdict
@@ -80,7 +80,7 @@ class Conversation:
         if isinstance(message, System) or (isinstance(message, Instruction) and not self._prompt_told):
             self._prompt_told = self._prompt_told or isinstance(message, Instruction)
             return
-        draft = with_model(message_draft(message_source(message)), self._model.model_name or None)
+        draft = without_class(with_model(message_draft(message_source(message)), self._model.model_name or None))
         said = Said(
             draft.role, draft.lion_class, draft.content, str(message.id),
             metadata=draft.node_metadata or {}, at=draft.created_at, id=str(message.id),

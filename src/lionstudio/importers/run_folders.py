@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from lionstudio.domain.errors import InvalidContent, NotFound, SessionNotFound
-from lionstudio.domain.lionagi_messages import with_model
+from lionstudio.domain.lionagi_messages import with_model, without_class
 from lionstudio.domain.lionagi_sessions import session_draft
 from lionstudio.domain.phrases import count_of
 from lionstudio.domain.run_files import (
@@ -158,7 +158,7 @@ def _session_import(run: FolderRead, session_id: str, problems: list[Problem]) -
         session = session._replace(progression_id=run.order.id or session.progression_id)
     return SessionImport(
         session,
-        found.branches if is_own else [_with_config(part, run.file) for part in found.branches],
+        [_as_recorded(part) if is_own else _with_config(part, run.file) for part in found.branches],
         known_by_branch=True,
         alias=run.id,
         order=() if run.order is None else run.order.order,
@@ -203,6 +203,11 @@ def _good_branches(branches: Mapping[str, Mapping[str, Any]], problems: list[Pro
         except InvalidContent as error:
             problems.append(Problem(path, error.message))
     return good
+
+
+def _as_recorded(part: BranchImport) -> BranchImport:
+    """A branch that was recorded here, with its messages as they were: a file says their class for lionagi, too."""
+    return BranchImport(part.branch, [without_class(draft) for draft in part.messages])
 
 
 def _with_config(part: BranchImport, file: RunFile) -> BranchImport:
