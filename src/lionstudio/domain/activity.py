@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from lionstudio.domain.asking import ASKING_TOOLS, INTERACTIVE
-from lionstudio.domain.conversation import Branch, MessageKind, OpenCall
+from lionstudio.domain.conversation import Branch, BranchTip, MessageKind, OpenCall
 from lionstudio.domain.health_words import GONE, Health
 from lionstudio.domain.session import Session, SessionStatus
 
@@ -48,7 +48,7 @@ _WAITS_FOR: Mapping[MessageKind, ActivityKind] = {
 
 
 def derive_branch_activity(
-    branch: Branch, open_calls: Sequence[OpenCall] = (), *, interactive: bool = False
+    branch: Branch | BranchTip, open_calls: Sequence[OpenCall] = (), *, interactive: bool = False
 ) -> Activity:
     """What a branch waits for: its oldest open call, else whoever has to speak next."""
     calls = [_call_activity(call) for call in open_calls if call.branch_id == branch.id]
@@ -62,7 +62,7 @@ def derive_branch_activity(
 
 
 def derive_branch_activities(
-    session: Session, branches: Sequence[Branch], open_calls: Sequence[OpenCall] = ()
+    session: Session, branches: Sequence[Branch | BranchTip], open_calls: Sequence[OpenCall] = ()
 ) -> list[Activity]:
     """What each branch of a run waits for. A person talks to the first one; the others answer to their agents."""
     interactive = is_interactive(session)
@@ -74,7 +74,7 @@ def derive_branch_activities(
 
 def derive_activity(
     session: Session,
-    branches: Sequence[Branch],
+    branches: Sequence[Branch | BranchTip],
     open_calls: Sequence[OpenCall] = (),
     *,
     human_waits: Sequence[HumanWait] = (),

@@ -130,6 +130,15 @@ class Branch(NamedTuple):
         return _text_at(self.node_metadata, "model")
 
 
+class BranchTip(NamedTuple):
+    """As much of a branch as its activity is derived from: lists read nothing else of it."""
+
+    id: str
+    last_kind: MessageKind | None
+    last_tool: str | None
+    last_at: float | None
+
+
 class Line(NamedTuple):
     """Where a branch's next message goes: the ends of its own and of its session's progression, which never change."""
 

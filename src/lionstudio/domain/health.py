@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
+from functools import lru_cache
 from typing import NamedTuple
 
 from lionstudio.domain.health_words import Health as Health  # noqa: PLC0414  everyone takes it from here
@@ -93,6 +94,12 @@ _PACKAGE_MANAGERS = "bun cargo composer deno flake gemfile mix pdm pipfile pixi 
 DEPENDENCY_LOCKS = frozenset(f"{tool}.lock" for tool in _PACKAGE_MANAGERS.split())
 
 
+CLEAN_END = Reason("run.health.ended", "The run has ended, and no file was found that it should have removed.")
+# It is treated as ended: nothing that predates the vocabulary still runs.
+LEGACY = Reason("run.legacy.unclassified", "The run predates the status vocabulary and counts as ended.")
+RECORDER_GONE = Reason("run.recording.recorder_gone", "The agent works on, but its recorder is gone.")
+
+
 class Evidence(NamedTuple):
     """The dated facts a verdict rests on; None is "nobody could look", which is not the same as "no"."""
 
@@ -117,21 +124,28 @@ def classify_health(session: Session, evidence: Evidence, *, now: float) -> Heal
     """The one rule that says how a run is doing; every run gets a verdict, whatever is missing from its row."""
     if session.status is not SessionStatus.RUNNING:
         return _classify_ended(session, evidence)
-    process = _held_true(evidence, now=now)
-    health, code = _judge_running(session, process, evidence.has_artifacts, now=now)
-    deciding = () if code is None else (_deciding_reason(code, session, process, now=now),)
-    process_reason = _process_reason(evidence, process, now=now)
-    # A dead process explains everything after it; for the rest, what was heard from the run comes first.
-    leading = (process_reason, *deciding) if process is ProcessState.DEAD else (*deciding, process_reason)
-    reasons = (*leading, *_clock_reason(session, now=now), *_recording_reasons(session, evidence))
-    return HealthVerdict(health, reasons, quiet_seconds(session, now=now), process)
+    process, idle = _held_true(evidence, now=now), quiet_seconds(session, now=now)
+    health, code = _judge_running(session, process, evidence.has_artifacts, idle, now=now)
+    reasons = [_process_reason(evidence, process, now=now)]
+    if code is not None:
+        # A dead process explains everything after it; for the rest, what was heard from the run comes first.
+        place = 1 if process is ProcessState.DEAD else 0
+        reasons.insert(place, _deciding_reason(code, session, process, idle))
+    if last_activity_at(session) - now > CLOCK_TOLERANCE:
+        reasons.append(_clock_reason(session, now=now))
+    if evidence.process.recorder_gone:
+        reasons.append(RECORDER_GONE)
+    if session.messages_lost > 0:
+        reasons.append(_lost_reason(session))
+    return HealthVerdict(health, tuple(reasons), idle, process)
 
 
 def derive_health(session: Session, evidence: Evidence, *, now: float) -> Health:
     """The health of `classify_health` alone, for lists: finding words for the reasons takes longer than judging."""
     if session.status is not SessionStatus.RUNNING:
         return _judge_ended(evidence)
-    return _judge_running(session, _held_true(evidence, now=now), evidence.has_artifacts, now=now)[0]
+    process, idle = _held_true(evidence, now=now), quiet_seconds(session, now=now)
+    return _judge_running(session, process, evidence.has_artifacts, idle, now=now)[0]
 
 
 # What a look at a running run can decide: its process, and for a dead one whether it left files.
@@ -147,7 +161,8 @@ def may_be(session: Session, health: Health, *, now: float) -> bool:
     """Whether a run could be doing so, whatever a look at it would show."""
     if session.status is not SessionStatus.RUNNING:
         return health in (Health.HEALTHY, Health.ZOMBIE)
-    return any(_judge_running(session, process, files, now=now)[0] is health for process, files in _LOOKS)
+    idle = quiet_seconds(session, now=now)
+    return any(_judge_running(session, process, files, idle, now=now)[0] is health for process, files in _LOOKS)
 
 
 def quiet_seconds(session: Session, *, now: float) -> float:
@@ -197,10 +212,9 @@ def should_look_for_leftovers(session: Session, *, found_before: bool, now: floa
 
 
 def _judge_running(
-    session: Session, process: ProcessState, has_artifacts: bool | None, *, now: float
+    session: Session, process: ProcessState, has_artifacts: bool | None, idle: float, *, now: float
 ) -> tuple[Health, str | None]:
     """The health of a running run, and the code of the reason that decided, if it is not its process alone."""
-    idle = quiet_seconds(session, now=now)
     if process is not ProcessState.DEAD:
         if idle > stale_after(session.invocation_kind):
             health = Health.UNRESPONSIVE if process is ProcessState.ALIVE else Health.STALE
@@ -225,7 +239,7 @@ def began_at(session: Session) -> float:
     return session.created_at if session.started_at is None else session.started_at
 
 
-def _deciding_reason(code: str, session: Session, process: ProcessState, *, now: float) -> Reason:
+def _deciding_reason(code: str, session: Session, process: ProcessState, idle: float) -> Reason:
     match code:
         case "run.health.artifacts_unknown":
             sentence = "It has no messages; whether it left files is not known."
@@ -237,11 +251,11 @@ def _deciding_reason(code: str, session: Session, process: ProcessState, *, now:
         case "run.health.no_output":
             return Reason(code, "It never wrote a message or a file.", (_fact("message_count", 0),))
         case _:
-            return _quiet_reason(code, session, process, now=now)
+            return _quiet_reason(code, session, process, idle)
 
 
-def _quiet_reason(code: str, session: Session, process: ProcessState, *, now: float) -> Reason:
-    sentence = f"Nothing was heard for {format_duration(quiet_seconds(session, now=now))}"
+def _quiet_reason(code: str, session: Session, process: ProcessState, idle: float) -> Reason:
+    sentence = f"Nothing was heard for {format_duration(idle)}"
     if process is not ProcessState.DEAD:
         runs = "runs" if session.invocation_kind is None else f"{session.invocation_kind} runs"
         sentence += f"; {runs} may be quiet for {format_duration(stale_after(session.invocation_kind))}"
@@ -249,14 +263,17 @@ def _quiet_reason(code: str, session: Session, process: ProcessState, *, now: fl
 
 
 def _classify_ended(session: Session, evidence: Evidence) -> HealthVerdict:
-    left = tuple(_leftover_reasons(evidence))
-    # A legacy run is treated as ended: nothing that predates the vocabulary still runs.
-    ended = Reason("run.health.ended", "The run has ended, and no file was found that it should have removed.")
-    legacy = Reason("run.legacy.unclassified", "The run predates the status vocabulary and counts as ended.")
-    state = (legacy,) if session.status is None else () if left else (ended,)
-    late = (_late_reason(session),) if wrote_after_end(session) else ()
-    lost = tuple(_lost_reasons(session))
-    return HealthVerdict(_judge_ended(evidence), (*left, *state, *late, *lost), None, evidence.process.state)
+    health = _judge_ended(evidence)
+    reasons = list(_leftover_reasons(evidence)) if health is Health.ZOMBIE else []
+    if session.status is None:
+        reasons.append(LEGACY)
+    elif not reasons:
+        reasons.append(CLEAN_END)
+    if wrote_after_end(session):
+        reasons.append(_late_reason(session))
+    if session.messages_lost > 0:
+        reasons.append(_lost_reason(session))
+    return HealthVerdict(health, tuple(reasons), None, evidence.process.state)
 
 
 def _held_true(evidence: Evidence, *, now: float) -> ProcessState:
@@ -271,7 +288,7 @@ def _held_true(evidence: Evidence, *, now: float) -> ProcessState:
 def _process_reason(evidence: Evidence, held_true: ProcessState, *, now: float) -> Reason:
     look, heartbeat_at = evidence.process, evidence.heartbeat_at
     seen = EvidenceRef(EvidenceKind.PROCESS, "none" if look.pid is None else str(look.pid), look.sentence)
-    facts = (seen, *([] if evidence.observed_at is None else [_fact("observed_at", evidence.observed_at)]))
+    facts = (seen,) if evidence.observed_at is None else (seen, _observed(evidence.observed_at))
     if look.state is ProcessState.ALIVE:
         return Reason("run.health.process_alive", "Its process is alive.", facts)
     if look.state is ProcessState.DEAD:
@@ -305,23 +322,20 @@ def _late_reason(session: Session) -> Reason:
     return Reason("run.health.wrote_after_end", sentence, facts)
 
 
-def _clock_reason(session: Session, *, now: float) -> Iterator[Reason]:
-    ahead = last_activity_at(session) - now
-    if ahead > CLOCK_TOLERANCE:
-        sentence = f"Its last activity is dated {format_duration(ahead)} in the future; two clocks differ."
-        yield Reason("run.health.clock_ahead", sentence, _heard_refs(session))
+def _clock_reason(session: Session, *, now: float) -> Reason:
+    ahead = format_duration(last_activity_at(session) - now)
+    sentence = f"Its last activity is dated {ahead} in the future; two clocks differ."
+    return Reason("run.health.clock_ahead", sentence, _heard_refs(session))
 
 
-def _recording_reasons(session: Session, evidence: Evidence) -> Iterator[Reason]:
-    if evidence.process.recorder_gone:
-        yield Reason("run.recording.recorder_gone", "The agent works on, but its recorder is gone.")
-    yield from _lost_reasons(session)
+def _lost_reason(session: Session) -> Reason:
+    sentence = f"{count_of(session.messages_lost, 'message')} could be stored nowhere."
+    return Reason("run.recording.lost", sentence, (_fact("messages_lost", session.messages_lost),))
 
 
-def _lost_reasons(session: Session) -> Iterator[Reason]:
-    if session.messages_lost > 0:
-        sentence = f"{count_of(session.messages_lost, 'message')} could be stored nowhere."
-        yield Reason("run.recording.lost", sentence, (_fact("messages_lost", session.messages_lost),))
+@lru_cache(maxsize=1, typed=True)  # all rows of a list are looked at in one moment
+def _observed(at: float) -> EvidenceRef:
+    return _fact("observed_at", at)
 
 
 def _fact(name: str, value: object) -> EvidenceRef:

@@ -124,7 +124,8 @@ class Reason(_Reason):
     __slots__ = ()
 
     def __new__(cls, code: str, sentence: str, evidence: tuple[EvidenceRef, ...] = ()) -> "Reason":
-        return super().__new__(cls, require_reason_code(code), sentence, evidence)
+        # Not by way of `super`: a list makes hundreds of them.
+        return tuple.__new__(cls, (require_reason_code(code), sentence, evidence))
 
 
 def require_reason_code(code: str) -> str:

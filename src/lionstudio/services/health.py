@@ -41,6 +41,7 @@ from lionstudio.store.transaction import Tx
 
 Seen = tuple[Session, Evidence]
 
+NOTHING_SEEN = Evidence(NOTHING_RECORDED)
 LOOK_AT_MOST = 10_000  # entries of an artifacts folder: a verdict must not wait for a huge tree
 
 
@@ -80,15 +81,14 @@ def glance(tx: Tx, rows: Sequence[Session], *, now: float) -> Iterator[Seen]:
         session_id: combine_looks([look_at_process(recorded, here) for recorded in processes.get(session_id, ())])
         for session_id in running
     }
-    by_files = [session.id for session in rows if session.id not in looks or _files_decide(session, looks[session.id])]
-    stored = evidence_rows.find_many(tx, by_files)
+    by_files = {session.id for session in rows if session.id in looks and _files_decide(session, looks[session.id])}
+    stored = evidence_rows.find_many(tx, [id for session in rows if (id := session.id) in by_files or id not in looks])
     for session in rows:
-        last = stored[session.id].evidence if session.id in stored else Evidence(NOTHING_RECORDED)
-        if session.id in looks:
-            names_none = _files_decide(session, looks[session.id]) and session.artifacts_path is None
-            has_artifacts = False if names_none else last.has_artifacts
-            heartbeat_at = _last_heartbeat(processes.get(session.id, ()))
-            last = Evidence(looks[session.id], heartbeat_at, has_artifacts, observed_at=now)
+        id = session.id
+        last = stored[id].evidence if id in stored else NOTHING_SEEN
+        if id in looks:
+            has_artifacts = False if id in by_files and session.artifacts_path is None else last.has_artifacts
+            last = Evidence(looks[id], _last_heartbeat(processes.get(id, ())), has_artifacts, observed_at=now)
         yield session, last
 
 
@@ -176,7 +176,7 @@ def look_at_process(process: ProcessRecord, here: Place) -> ProcessLook:
 
 
 def _last_heartbeat(processes: Sequence[ProcessRecord]) -> float | None:
-    return max((process.heartbeat_at for process in processes if process.heartbeat_at is not None), default=None)
+    return max([process.heartbeat_at for process in processes if process.heartbeat_at is not None], default=None)
 
 
 def _look_into_artifacts(ctx: Context, session: Session, in_use: FoldersInUse, *, now: float) -> _Files:

@@ -85,14 +85,14 @@ def _activities(tx: Tx, rows: Iterable[Session], verdicts: Mapping[str, HealthVe
     running = {session.id: session for session in rows if session.status is SessionStatus.RUNNING}
     if not running:
         return {}
-    lines, calls = branches.list_in_sessions(tx, running), branches.list_open_calls_in(tx, running)
+    tips, calls = branches.list_tips(tx, running), branches.list_open_calls_in(tx, running)
     in_shows = [id for id, session in running.items() if session.show_topic is not None]
     gates = shows.find_gates_of_people(tx, in_shows) if in_shows else {}
     waits = {id: [HumanWait(since)] for id, since in gates.items()}
     return {
         id: derive_activity(
             session,
-            lines.get(id, []),
+            tips.get(id, []),
             calls.get(id, []),
             human_waits=waits.get(id, ()),
             health=verdicts[id].health,

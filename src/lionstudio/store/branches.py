@@ -1,8 +1,8 @@
 """Branches: lines of messages, forks, and what each of them is doing."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from lionstudio.domain.conversation import Branch, MessageKind, OpenCall
+from lionstudio.domain.conversation import Branch, BranchTip, MessageKind, OpenCall
 from lionstudio.store.dialect import Row
 from lionstudio.store.encoding import IDS, ids_in, json_out, optional_json_in, texts_in
 from lionstudio.store.texts import text_in
@@ -17,7 +17,11 @@ SELECT_BRANCH = """
 """
 FIND_BRANCH = SELECT_BRANCH + "WHERE branch.id = :branch_id"
 LIST_BRANCHES = SELECT_BRANCH + "WHERE branch.session_id = :session_id ORDER BY branch.created_at, branch.id"
-LIST_OF_MANY = SELECT_BRANCH + f"WHERE branch.session_id IN {IDS} ORDER BY branch.created_at, branch.id"
+LIST_TIPS = f"""
+    SELECT branch.session_id, branch.id, branch.last_kind, branch.last_tool, branch.last_at
+      FROM branches AS branch WHERE branch.session_id IN {IDS} ORDER BY branch.created_at, branch.id
+"""
+KINDS: Mapping[str | None, MessageKind | None] = {None: None, **{word.value: word for word in MessageKind}}
 INSERT_BRANCH = """
     INSERT INTO branches (
         id, created_at, node_metadata, "user", name, session_id, progression_id, system_msg_id, parent_branch_id,
@@ -40,7 +44,7 @@ def _branch(row: Row) -> Branch:
         system_msg_id=row[6],
         parent_branch_id=row[7],
         forked_at_ord=row[8],
-        last_kind=None if row[9] is None else MessageKind(row[9]),
+        last_kind=KINDS[row[9]],
         last_tool=row[10],
         last_at=row[11],
         node_metadata=json_out(row[12]),
@@ -58,11 +62,11 @@ def list_in_session(tx: Tx, session_id: str) -> list[Branch]:
     return [_branch(row) for row in tx.all(LIST_BRANCHES, session_id=session_id)]
 
 
-def list_in_sessions(tx: Tx, session_ids: Iterable[str]) -> dict[str, list[Branch]]:
-    """The branches of each of these sessions, oldest first."""
-    found: dict[str, list[Branch]] = {}
-    for row in tx.all(LIST_OF_MANY, ids=ids_in(session_ids)):
-        found.setdefault(row[2], []).append(_branch(row))
+def list_tips(tx: Tx, session_ids: Iterable[str]) -> dict[str, list[BranchTip]]:
+    """What the branches of each of these sessions did last, oldest branch first."""
+    found: dict[str, list[BranchTip]] = {}
+    for session_id, branch_id, kind, tool, at in tx.all(LIST_TIPS, ids=ids_in(session_ids)):
+        found.setdefault(session_id, []).append(BranchTip(branch_id, KINDS[kind], tool, at))
     return found
 
 

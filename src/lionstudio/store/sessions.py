@@ -9,7 +9,7 @@ from lionstudio.store.encoding import IDS, ids_in, json_out, optional_json_in, t
 from lionstudio.store.texts import text_in
 from lionstudio.store.transaction import Tx
 
-# In the order to_session takes them; the number of branches comes last.
+# In the order of the fields of a Session; the number of branches comes last.
 SESSION_FACTS = """
     session.id, session.created_at, session.updated_at, session.progression_id, session.name, session."user",
     session.status, session.started_at, session.ended_at, session.exit_code, session.end_actor, session.end_reason,
@@ -30,37 +30,20 @@ KIND_WORDS: Mapping[str | None, InvocationKind | None] = {None: None, **{word.va
 SOURCE_WORDS: Mapping[str | None, SourceKind | None] = {None: None, **{word.value: word for word in SourceKind}}
 
 
+STATUS, KIND, SOURCE, METADATA = map(
+    Session._fields.index, ("status", "invocation_kind", "source_kind", "node_metadata")
+)
+
+
 def to_session(row: Row) -> Session:
     """A session from the columns of SELECT_SESSION."""
-    return Session(
-        id=row[0],
-        created_at=row[1],
-        updated_at=row[2],
-        progression_id=row[3],
-        name=row[4],
-        user=row[5],
-        status=STATUS_WORDS[row[6]],
-        started_at=row[7],
-        ended_at=row[8],
-        exit_code=row[9],
-        end_actor=row[10],
-        end_reason=row[11],
-        first_msg_id=row[12],
-        last_msg_id=row[13],
-        last_message_at=row[14],
-        messages_lost=row[15],
-        invocation_kind=KIND_WORDS[row[16]],
-        source_kind=SOURCE_WORDS[row[17]],
-        playbook_name=row[18],
-        agent_name=row[19],
-        show_topic=row[20],
-        show_play_name=row[21],
-        artifacts_path=row[22],
-        parent_session_id=row[23],
-        node_metadata=json_out(row[24]),
-        message_count=row[25],
-        branch_count=row[26],
-    )
+    # Naming each of so many fields would take longer than reading them from the database.
+    fields = list(row)
+    fields[STATUS] = STATUS_WORDS[row[STATUS]]
+    fields[KIND] = KIND_WORDS[row[KIND]]
+    fields[SOURCE] = SOURCE_WORDS[row[SOURCE]]
+    fields[METADATA] = json_out(row[METADATA])
+    return Session._make(fields)
 
 
 FIND_SESSION = SELECT_SESSION + "WHERE session.id = :session_id"
