@@ -3,6 +3,7 @@
 import json
 import os
 import stat
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,8 +27,10 @@ from lionstudio.services.messages import list_messages
 from lionstudio.services.rehearsal import open_rehearsal
 from lionstudio.services.sessions import get_session, get_usage
 from lionstudio.settings import load_settings
+from tests.cli.recording import Recorder
 from tests.postgres_server import PostgresServer
 from tests.recorders.agents import IMPATIENT, Agent, run_agent
+from tests.waiting import wait_until
 
 ADDED_BY_IMPORT = ("lion_class", "lionagi", "run_json")
 
@@ -297,6 +300,31 @@ def test_a_run_that_is_recorded_by_hand_can_have_a_folder_too(ctx: Context, othe
     folder.finish()
     assert "artifacts" not in os.listdir(folder.path)  # it names none
     import_and_compare(ctx, other, str(Path(folder.path).parent), run.session_id)
+
+
+def test_a_recorded_command_that_lasts_is_in_its_folder_while_it_runs_and_is_read_back_equal(
+    ctx: Context, other: Context, location: str, home: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "out").mkdir()
+    os.mkfifo(tmp_path / "go")
+    script = f"echo one; echo two >&2; read -r _ < {tmp_path / 'go'}; echo three; exit 3"
+    recorder = Recorder(location)
+    words = ("--name", "build", "--save", str(tmp_path / "out"), "--expect", "*.txt", "--", "sh", "-c", script)
+    with recorder.process(*words, stdout=subprocess.DEVNULL) as process:
+        wait_until(lambda: list((home / "runs").glob("*/run.json")), within=60.0)
+        session_id = recorder.session.id
+        folder = str(home / "runs" / session_id)
+        assert (told(folder)["status"], told(folder)["cwd"]) == ("running", os.getcwd())
+        (tmp_path / "go").write_text("go on\n")
+        assert process.wait() == 3
+    assert sorted(os.listdir(folder)) == ["branches", "progression.json", "run.json"]
+    import_and_compare(ctx, other, str(home / "runs"), session_id)
+    assert session_in(other, session_id).exit_code == 3
+
+
+def test_a_recorded_command_that_is_over_at_once_is_not_held_up_for_a_folder(home: Path) -> None:
+    assert Recorder(str(home / "state.db")).run("--", "true").code == 0
+    assert not (home / "runs").exists()
 
 
 @pytest.mark.parametrize("obstacle", ["a file in its place", "taken away meanwhile"])

@@ -1,6 +1,7 @@
 """Any command as a recorded run: it does what it would do alone, and ends us as it ends."""
 
 import os
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -25,8 +26,10 @@ from lionstudio.services.sessions import SessionDraft
 from lionstudio.settings import load_settings
 
 if TYPE_CHECKING:
+    from lionstudio.recorders.run_folder import RunFolder
     from lionstudio.recorders.saving import Saved
 
+FOLDER_AFTER = 1.0  # seconds: what writes a run folder takes longer to load than a short command may be held up
 LEFT_OPEN = (
     "The command has ended, and others keep its output open. "
     "What they say from now on is passed on, but no longer recorded."
@@ -57,9 +60,12 @@ def run_recorded(wanted: Wanted, env: Mapping[str, str]) -> Ended:
     with way_of(wanted.argv, told) as way, stopping.listen(), run:  # a terminal is made before there is any thread
         run.user(shell_line(wanted.argv), node_metadata={"argv": list(wanted.argv)})
         heard = Heard(run, wanted)
-        ended = way.go(heard, stopping)
-        heard.finish(ended)
-        run.finish(exit_code=ended.code, sentence=ended.sentence)
+        try:
+            ended = way.go(heard, stopping)
+            heard.finish(ended)
+            run.finish(exit_code=ended.code, sentence=ended.sentence)
+        finally:
+            heard.finish_folder()
         return ended
 
 
@@ -71,6 +77,8 @@ class Heard:
         self._wanted = wanted
         self._output = Output(run, when_idle=prepare)
         self._saved = None if wanted.save is None else _save_to(wanted.save, run.session_id)
+        self._folder: RunFolder | None = None
+        self._folder_timer = threading.Timer(FOLDER_AFTER, lambda: self._output.do(self._begin_folder))
 
     def begun(self, pid: int, *, leads_group: bool) -> None:
         """The command is this process."""
@@ -81,6 +89,8 @@ class Heard:
         """It will be seen at work."""
         self._output.do(self._show_at_work)
         self._output.start()
+        self._folder_timer.daemon = True
+        self._folder_timer.start()
 
     def _show_at_work(self) -> None:
         """Let the run wait for its command until it ends, as others wait for a tool (D5)."""
@@ -89,6 +99,18 @@ class Heard:
         recording.write(
             open_call, line, call_id, program, began, record=lambda: open_call_record(line, call_id, program, began)
         )
+
+    def _begin_folder(self) -> None:
+        """Show the run in a folder, too."""
+        from lionstudio.recorders.run_folder import RunFolder
+
+        self._folder = RunFolder(self._run, cwd=_cwd())
+        self._folder.begin()
+
+    def finish_folder(self) -> None:
+        """Let the folder say how the run ended, which it has."""
+        if self._folder is not None:
+            self._folder.finish()
 
     def hear(self, stream: str) -> Hear:
         output, saved = self._output, self._saved
@@ -107,6 +129,7 @@ class Heard:
 
     def finish(self, ended: Ended) -> None:
         """Write down the rest, before the run is ended."""
+        self._folder_timer.cancel()
         last = [LEFT_OPEN] if ended.is_left_open else []
         if self._saved is not None:
             self._saved.close()
@@ -157,9 +180,8 @@ def _announce(wanted: Wanted) -> Run:
 
 
 def _metadata(wanted: Wanted) -> dict[str, Any]:
-    facts: dict[str, Any] = {}
-    with suppress(OSError):  # it was deleted
-        facts["cwd"] = os.getcwd()
+    cwd = _cwd()
+    facts: dict[str, Any] = {} if cwd is None else {"cwd": cwd}
     if wanted.timeout is not None:
         facts["timeout"] = wanted.timeout
     if wanted.expect:
@@ -167,3 +189,9 @@ def _metadata(wanted: Wanted) -> dict[str, Any]:
 
         facts[DELIVERY] = {"expected": list(wanted.expect)}
     return facts
+
+
+def _cwd() -> str | None:
+    with suppress(OSError):  # it was deleted
+        return os.getcwd()
+    return None
