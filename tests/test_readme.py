@@ -89,7 +89,8 @@ def test_the_example_prints_what_the_readme_says(home: Path) -> None:
 
 def test_no_command_is_left_out() -> None:
     known = [*commands("make"), *commands("curl")]
-    known += [*commands("li", "record"), *commands("li", "runs"), *commands("li", "state")]
+    known += [*commands("li", "record"), *commands("li", "agent"), *commands("li", "fanout")]
+    known += [*commands("li", "runs"), *commands("li", "state")]
     assert sorted(known) == sorted(commands())
     assert len(known) == "".join(blocks("console")).count("$ ")
 
@@ -152,6 +153,12 @@ def test_a_command_is_recorded_as_the_readme_says(home: Path) -> None:
         run(command.line)
     assert run(f"{command.line} || echo code $?") == f"{command.shown}code 3\n"
     assert "Failed · exit 3" in run("li runs ls")
+
+
+def test_agents_answer_as_the_readme_says(home: Path) -> None:
+    told = [*commands("li", "agent"), *commands("li", "fanout")]
+    assert [run(command.line) for command in told] == [command.shown for command in told]
+    assert run("li runs ls").count("Completed") == len(told)
 
 
 def test_what_one_has_is_imported(home: Path, tmp_path: Path) -> None:
