@@ -542,6 +542,22 @@ def test_the_folder_of_a_run_whose_li_died_is_finished_by_who_fails_it(
     assert [one["kind"] for one in told] == ["user", "assistant"]
 
 
+def test_an_agent_works_on_when_li_is_killed(ctx: Context, tmp_path: Path) -> None:
+    go, done = tmp_path / "go", tmp_path / "done"
+    os.mkfifo(go)
+    script = f"echo one; read -r _ < {go}; echo two; echo three >&2; echo done > {done}"
+    with subprocess.Popen(
+        [sys.executable, "-m", "lionstudio", "agent", "exec", "Hi", "--", "sh", "-c", script],
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    ) as li:  # fmt: skip
+        wait_until(lambda: runs(ctx) and len(said(ctx, runs(ctx)[0].id)) == 2, within=DEADLINE)
+        li.kill()
+    [run] = runs(ctx)
+    assert "its recorder is gone" in type_li("runs", "show", run.id).out
+    go.write_text("go on\n")
+    wait_until(done.exists, within=DEADLINE)
+
+
 SENDER = """\
 import subprocess, sys
 for words in (["I am here"], ["--to", "ana", "Look at this"]):

@@ -223,7 +223,7 @@ def test_an_agent_that_is_killed_fails_alone(ctx: Context, tmp_path: Path):
     assert list_history(ctx, run.id)[-1].sentence == "a failed: exec was killed by signal 9."
 
 
-def test_when_we_are_killed_what_was_said_is_there_and_the_run_is_seen_to_be_dead(ctx: Context, tmp_path: Path):
+def test_when_we_are_killed_the_agents_are_told_to_stop_and_the_run_is_seen_to_be_dead(ctx: Context, tmp_path: Path):
     waiting = agent(tmp_path / "wait.sh", WAITING)
     file = write(tmp_path / "flow.yaml", f"model: {waiting}\nsteps: {{a: {{prompt: x}}, b: {{prompt: x}}}}\n")
     with typed("flow", str(file)) as li:
@@ -232,8 +232,7 @@ def test_when_we_are_killed_what_was_said_is_there_and_the_run_is_seen_to_be_dea
         wait_until(lambda: len(said(ctx, run.id)) == 4, within=DEADLINE)
         li.kill()
         li.communicate(timeout=DEADLINE)
-    for pid in pids_of(tmp_path / "wait.sh"):
-        os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: not any(map(is_there, pids_of(tmp_path / "wait.sh"))), within=DEADLINE)
     assert get_session(ctx, run.id).status == "running"
     shown = type_li("runs", "show", run.id)
     assert "process" in shown.out

@@ -86,6 +86,7 @@ class Crew:
             prompt=asked.prompt,
             system=asked.system or ready.task.system,
             env=self._launched.env(branch, member=member),
+            ends_with_us=not self._is_alone,  # its process is written down nowhere, and nobody would hear its answer
         )
         task = task._replace(system=self._launched.system(ready.engine.name, task, member=member))
         watch = self._watch

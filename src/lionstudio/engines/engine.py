@@ -27,6 +27,7 @@ class Task(NamedTuple):
     cwd: str | None = None
     env: Mapping[str, str] = {}  # beside our own
     system_is_known: bool = False  # the branch has it already, so that it is not said again
+    ends_with_us: bool = False  # it is told to stop if we are killed; else it works on
 
 
 class Begun(NamedTuple):

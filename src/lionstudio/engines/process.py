@@ -37,6 +37,7 @@ def run_process(
         stdin=None if stdin is None else stdin.encode(errors="replace"),
         env={**os.environ, **{name: _plain(value) for name, value in task.env.items()}},
         cwd=task.cwd,
+        ends_with_us=task.ends_with_us,
         on_start=lambda pid: tell(Process(pid, shell_line(argv))),
         on_stdout=hear,
         on_stderr=lambda data: tell(Noise(noise.decode(data))),

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from lionstudio.domain.reasons import as_shell_code
 from lionstudio.recorders import guard
 from lionstudio.recorders.flows import Feed, Flow, Hear, Pump
+from lionstudio.recorders.last_will import PASS_ON, TELL_TO_END, LastWill
 from lionstudio.recorders.stopping import Stopping
 
 NOT_EXECUTABLE, NOT_FOUND = 126, 127
@@ -30,6 +31,7 @@ def run_child(
     stdin: bytes | None = None,
     env: Mapping[str, str] | None = None,
     cwd: str | None = None,
+    ends_with_us: bool = False,
     on_start: Callable[[int], None],
     on_stdout: Hear,
     on_stderr: Hear,
@@ -37,7 +39,8 @@ def run_child(
     """Run a command to its end, from any thread; what it says is told in this one as it comes.
 
     It gets a session and a process group of its own, and nothing of that group is left when this returns or raises.
-    Asked to stop, it has GRACE seconds. Without `stdin` it has nothing to read.
+    Asked to stop, it has GRACE seconds. Without `stdin` it has nothing to read. If we are killed it works on, unless it
+    `ends_with_us`.
     """
     from subprocess import DEVNULL, PIPE, Popen
 
@@ -66,12 +69,21 @@ def run_child(
             if process.stdin is not None:
                 flows.append(Feed(stdin or b"", os.dup(process.stdin.fileno())))
                 process.stdin.close()
-            Pump(flows, watched).run(linger=guard.LINGER)
+            with _will_for(process.pid, flows, ends_with_us=ends_with_us):
+                Pump(flows, watched).run(linger=guard.LINGER)
         finally:
             for flow in flows:
                 flow.close()
         watched.end_group()
         return Exit(as_shell_code(process.wait()))
+
+
+def _will_for(pid: int, flows: Sequence[Flow], *, ends_with_us: bool) -> LastWill:
+    if ends_with_us:
+        return LastWill(TELL_TO_END, streams={}, argument=str(pid))
+    stdout, stderr = (flow.source for flow in flows[:2])
+    assert stdout is not None and stderr is not None
+    return LastWill(PASS_ON, streams={4: stdout, 5: stderr})
 
 
 def why_not_started(program: str, error: OSError) -> Exit:

@@ -135,6 +135,7 @@ class Flow:
         self.source: int | None = source
         self.target = target
         self.failure: OSError | None = None  # why the target took no more; what is said is still heard
+        self.when_refused: Callable[[], None] | None = None
         self._hear = hear
         self._waiting = memoryview(b"")
 
@@ -174,6 +175,8 @@ class Flow:
         self.target, self._waiting = None, memoryview(b"")
         if error.errno == errno.EPIPE:
             self.close()  # so that the command is told by its own next write, as it would have been
+            if self.when_refused is not None:
+                self.when_refused()
         else:
             self.failure = error
 

@@ -21,7 +21,7 @@ def pass_on(source: int, target: int, *, holds: int | None = None) -> None:
         (os.POSIX_SPAWN_DUP2, source, 0),
         (os.POSIX_SPAWN_DUP2, target, 1),
         (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
-        *((os.POSIX_SPAWN_CLOSE, descriptor) for descriptor in _inherited()),
+        *((os.POSIX_SPAWN_CLOSE, descriptor) for descriptor in inherited()),
     ]
     if holds is not None:
         actions.append((os.POSIX_SPAWN_DUP2, holds, HELD))
@@ -29,7 +29,7 @@ def pass_on(source: int, target: int, *, holds: int | None = None) -> None:
     os.posix_spawnp("cat", ["cat"], {}, file_actions=actions, setsigdef=[signal.SIGPIPE], setsid=True)
 
 
-def _inherited() -> list[int]:
+def inherited() -> list[int]:
     """The descriptors that whoever started us meant for the command."""
     numbers = [int(name) for name in os.listdir("/dev/fd")]
     return [number for number in numbers if number > 2 and _is_inherited(number)]

@@ -3,8 +3,8 @@
 import errno
 import os
 import signal
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lionstudio.domain.reasons import as_shell_code
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from lionstudio.recorders.flows import Hear
+    from lionstudio.recorders.last_will import LastWill
 
     class Listener(Protocol):
         """Who wants to know what a command does."""
@@ -86,7 +87,13 @@ class Pipes:
                 os.close(descriptor)
         watched = Guard(pid, leads_group=self._leads_group)
         heard.begun(pid, leads_group=self._leads_group)
-        return conduct(watched, flows, heard, stopping)
+
+        def write_will() -> "LastWill":
+            from lionstudio.recorders.last_will import PASS_ON, LastWill
+
+            return LastWill(PASS_ON, streams={1: 1, 2: 2, 4: reads[0], 5: reads[1]})
+
+        return conduct(watched, flows, heard, stopping, write_will)
 
     def close(self) -> None:
         pass
@@ -171,11 +178,26 @@ def _has_terminal() -> bool:
     return True
 
 
-def conduct(watched: Guard, flows: Sequence[Flow], heard: "Listener", stopping: Stopping) -> Ended:
-    """Pass everything on until the command has ended."""
+def conduct(
+    watched: Guard,
+    flows: Sequence[Flow],
+    heard: "Listener",
+    stopping: Stopping,
+    write_will: "Callable[[], LastWill] | None" = None,
+) -> Ended:
+    """Pass everything on until the command has ended; a will is written for one that lasts."""
+    will = ExitStack()
+
+    def lasts() -> None:
+        heard.lasts()
+        if write_will is not None and not any(flow.source is None for flow in flows):
+            will.enter_context(write_will())
+
+    for flow in flows:
+        flow.when_refused = will.close  # for it reads there too
     with watched, stopping.each(watched.ask):
-        with _forwarding(watched):  # not while it is collected, for then its number may become anybody's
-            is_whole = Pump(flows, watched).run(linger=guard.LINGER, if_it_lasts=heard.lasts)
+        with _forwarding(watched), will:  # not while it is collected, for then its number may become anybody's
+            is_whole = Pump(flows, watched).run(linger=guard.LINGER, if_it_lasts=lasts)
             cause = watched.cause
             if watched.told is not None:
                 watched.end_group()
