@@ -129,7 +129,9 @@ function Speech({ message, speaker, branchName, pause }: Props) {
           {isRestOpen ? <JsonTree value={rest} /> : null}
         </>
       )}
-      {text === '' && rest === null ? <p className="text-text-3">Nothing was said.</p> : null}
+      {text === '' && rest === null && readThinking(message) === null ? (
+        <p className="text-text-3">Nothing was said.</p>
+      ) : null}
     </>
   )
 }

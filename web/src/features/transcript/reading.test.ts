@@ -81,6 +81,14 @@ test.each([
     { isError: false, text: 'a\nb', value: null, exitCode: 2 },
   ],
   [{ output: { rows: [1] } }, { isError: false, text: null, value: { rows: [1] }, exitCode: null }],
+  [
+    { function: 'bash', output: { error: 'no', function: 'bash', arguments: {} } },
+    { isError: true, text: 'no', value: null, exitCode: null },
+  ],
+  [
+    { function: 'bash', output: { error: 'a word in a page' } },
+    { isError: false, text: null, value: { error: 'a word in a page' }, exitCode: null },
+  ],
   [{}, { isError: false, text: '', value: null, exitCode: null }],
 ])('the result %j', (content, read) => {
   expect(readResult(message('tool_result', content))).toEqual(read)

@@ -168,8 +168,11 @@ export type Result = {
 /** What a tool answered. */
 export function readResult(message: Message): Result {
   const content = isFields(message.content) ? message.content : null
-  const output = content === null ? message.content : content.output
-  const error = content?.error
+  // lionagi puts what went wrong into the output, beside the call that it repeats there.
+  const inside =
+    isFields(content?.output) && content.output.function === content.function ? content.output : null
+  const error = content?.error || inside?.error
+  const output = content === null ? message.content : inside?.error ? null : content.output
   const isError = Boolean(error)
   const fields = isFields(output) ? output : null
   const exitCode =
