@@ -124,4 +124,6 @@ def test_sixteen_agents_at_once_lose_nothing_and_are_seen_live(
         ]  # fmt: skip
     whole = list_messages(ctx, run.id, limit=10_000)
     assert len(whole) == AGENTS * (MESSAGES + 1)
-    assert [message["id"] for message in watcher.seen] == [message.id for message in whole]
+    # A message comes again when more is known of it: the last one of an agent, with what it consumed.
+    assert list(dict.fromkeys(message["id"] for message in watcher.seen)) == [message.id for message in whole]
+    assert len(watcher.seen) <= len(whole) + AGENTS
