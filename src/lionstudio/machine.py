@@ -81,8 +81,6 @@ def own_identity() -> SeenProcess:
 
 def look_at(pid: int) -> SeenProcess | None:
     """The process that has this pid now, None if there is none; raises CannotLook when that cannot be told."""
-    from lionstudio.domain.process import SeenProcess
-
     if pid <= 0:  # to kill(2) these are groups of processes
         raise CannotLook(errno.EINVAL, f"{pid} is not the pid of a process")
     seen = None
@@ -104,6 +102,8 @@ def look_at(pid: int) -> SeenProcess | None:
         raise CannotLook(error.errno, f"pid {pid} exists but may not be looked at") from error
     if shown:
         raise CannotLook(errno.EACCES, f"pid {pid} exists but is not shown")
+    from lionstudio.domain.process import SeenProcess
+
     return SeenProcess(pid)
 
 
@@ -466,7 +466,7 @@ def _seen_in_stat(pid: int, stat: bytes) -> SeenProcess:
     from lionstudio.domain.process import SeenProcess
 
     # The command's name stands in parentheses and may hold spaces and parentheses of its own: count from the last one.
-    fields = stat[stat.rindex(b")") + 1 :].split()
+    fields = stat[stat.rindex(b")") + 1 :].split(None, 20)  # no field after the start time is read
     return SeenProcess(pid, start_time=int(fields[19]), state=fields[0].decode("ascii"))
 
 

@@ -40,7 +40,7 @@ class HumanWait(NamedTuple):
 ACTIVITY_ORDER = (ActivityKind.HUMAN, ActivityKind.TOOL, ActivityKind.MODEL, ActivityKind.UNKNOWN)
 
 # What a branch without an open call waits for, by what was said last.
-_WAITS_FOR: Mapping[MessageKind, ActivityKind] = {
+_WAITS_FOR: Mapping[MessageKind | None, ActivityKind] = {
     MessageKind.USER: ActivityKind.MODEL,
     MessageKind.TOOL_RESULT: ActivityKind.MODEL,
     MessageKind.TOOL_CALL: ActivityKind.TOOL,  # nothing came after the call, so its result did not either
@@ -56,7 +56,7 @@ def derive_branch_activity(
         return min(calls, key=_urgency)
     if interactive and branch.last_kind is MessageKind.ASSISTANT:
         return Activity(ActivityKind.HUMAN, None, branch.last_at, branch.id)
-    kind = ActivityKind.UNKNOWN if branch.last_kind is None else _WAITS_FOR.get(branch.last_kind, ActivityKind.UNKNOWN)
+    kind = _WAITS_FOR.get(branch.last_kind, ActivityKind.UNKNOWN)
     tool = branch.last_tool if kind is ActivityKind.TOOL else None
     return Activity(kind, tool, branch.last_at, branch.id)
 
@@ -90,7 +90,7 @@ def derive_activity(
     activities += derive_branch_activities(session, branches, open_calls)
     if not activities:
         return Activity(ActivityKind.UNKNOWN, since=session.started_at)
-    return min(activities, key=_urgency)
+    return activities[0] if len(activities) == 1 else min(activities, key=_urgency)
 
 
 def is_interactive(session: Session) -> bool:

@@ -57,7 +57,7 @@ def state_chain(
     if session.status is None:
         facts = [*_leftover_words(verdict), "unclassified"]
     elif session.status is SessionStatus.RUNNING:
-        facts = [*_running_words(verdict), *_health_words(verdict)]
+        facts = _running_words(verdict) + _health_words(verdict)
     else:
         facts = [*_leftover_words(verdict), *_cause_words(session, deadline_seconds, viewer), *_delivery_words(session)]
         facts += _health_words(verdict)

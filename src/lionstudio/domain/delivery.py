@@ -27,11 +27,14 @@ class Delivered(NamedTuple):
     found: tuple[str, ...] = ()
 
 
+NOTHING_EXPECTED = Delivered()
+
+
 def read_delivered(node_metadata: Mapping[str, Any] | None) -> Delivered:
     """What the metadata of a session says about its files."""
-    told = (node_metadata or {}).get(DELIVERY)
+    told = node_metadata.get(DELIVERY) if node_metadata else None
     if not isinstance(told, Mapping):
-        return Delivered()
+        return NOTHING_EXPECTED
     expected, found, invalid = (_texts(told.get(name)) for name in ("expected", "found", "invalid"))
     lacking = tuple(glob for glob in expected if not any(_matches(name, glob) for name in found))
     return Delivered(derive_delivery(expected, found, invalid), lacking, invalid, found)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from lionstudio.domain.health_words import Health as Health  # noqa: PLC0414  everyone takes it from here
@@ -257,9 +257,14 @@ def _deciding_reason(code: str, session: Session, process: ProcessState, idle: f
 def _quiet_reason(code: str, session: Session, process: ProcessState, idle: float) -> Reason:
     sentence = f"Nothing was heard for {format_duration(idle)}"
     if process is not ProcessState.DEAD:
-        runs = "runs" if session.invocation_kind is None else f"{session.invocation_kind} runs"
-        sentence += f"; {runs} may be quiet for {format_duration(stale_after(session.invocation_kind))}"
+        sentence += f"; {_allowance(session.invocation_kind)}"
     return Reason(code, f"{sentence}.", _heard_refs(session))
+
+
+@cache  # there are few kinds, and a list asks for each row
+def _allowance(kind: InvocationKind | None) -> str:
+    runs = "runs" if kind is None else f"{kind} runs"
+    return f"{runs} may be quiet for {format_duration(stale_after(kind))}"
 
 
 def _classify_ended(session: Session, evidence: Evidence) -> HealthVerdict:

@@ -111,8 +111,8 @@ def look_at_files(seen: Iterable[Seen], *, seconds: float | None = None) -> Iter
 
 def _files_decide(session: Session, process: ProcessLook) -> bool:
     """Only about a dead run that never wrote a message. Who sees it dead is on its machine, where its files are too."""
-    is_running = session.status is SessionStatus.RUNNING
-    return is_running and process.state is ProcessState.DEAD and session.message_count == 0
+    is_silent = session.message_count == 0 and session.status is SessionStatus.RUNNING
+    return is_silent and process.state is ProcessState.DEAD
 
 
 def look(ctx: Context, session_id: str) -> tuple[Session, Evidence]:
@@ -176,7 +176,8 @@ def look_at_process(process: ProcessRecord, here: Place) -> ProcessLook:
 
 
 def _last_heartbeat(processes: Sequence[ProcessRecord]) -> float | None:
-    return max([process.heartbeat_at for process in processes if process.heartbeat_at is not None], default=None)
+    beats = [process.heartbeat_at for process in processes if process.heartbeat_at is not None]
+    return max(beats) if beats else None
 
 
 def _look_into_artifacts(ctx: Context, session: Session, in_use: FoldersInUse, *, now: float) -> _Files:

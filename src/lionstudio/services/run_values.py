@@ -2,8 +2,10 @@
 
 from typing import Any
 
+from lionstudio.domain.activity import Activity
 from lionstudio.domain.chain import state_chain
-from lionstudio.domain.state import NormalizedState
+from lionstudio.domain.state import NormalizedState, tone_of
+from lionstudio.domain.usage import Usage
 from lionstudio.services.runs import SessionSummary
 
 
@@ -18,7 +20,7 @@ def row_values(summary: SessionSummary, *, tool_errors: int = 0) -> dict[str, An
         "effective_health": summary.verdict.health,
         "chain": list(state_chain(session, summary.verdict, tool_errors=tool_errors)),
         "state": state_values(summary.state),
-        "activity": None if activity is None else activity._asdict(),
+        "activity": None if activity is None else _activity_values(activity),
         "created_at": session.created_at,
         "updated_at": session.updated_at,
         "started_at": session.started_at,
@@ -27,7 +29,7 @@ def row_values(summary: SessionSummary, *, tool_errors: int = 0) -> dict[str, An
         "message_count": session.message_count,
         "branch_count": session.branch_count,
         "duration_ms": session.duration_ms,
-        "usage": summary.usage._asdict(),
+        "usage": _usage_values(summary.usage),
         "provenance": {
             "source": session.source_kind,
             "kind": session.invocation_kind,
@@ -40,15 +42,36 @@ def row_values(summary: SessionSummary, *, tool_errors: int = 0) -> dict[str, An
     }
 
 
+def _activity_values(activity: Activity) -> dict[str, Any]:
+    return {
+        "kind": activity.kind,
+        "tool": activity.tool,
+        "since": activity.since,
+        "branch_id": activity.branch_id,
+    }
+
+
+def _usage_values(usage: Usage) -> dict[str, Any]:
+    return {
+        "input_tokens": usage.input_tokens,
+        "cache_read_tokens": usage.cache_read_tokens,
+        "cache_write_tokens": usage.cache_write_tokens,
+        "output_tokens": usage.output_tokens,
+        "reasoning_tokens": usage.reasoning_tokens,
+        "cost_usd": usage.cost_usd,
+    }
+
+
 def state_values(state: NormalizedState) -> dict[str, Any]:
     """A state, with the reasons for it and what they rest on."""
+    severity = state.severity
     return {
         "lifecycle": state.lifecycle,
         "outcome": state.outcome,
         "health": state.health,
         "delivery": state.delivery,
-        "severity": state.severity,
-        "tone": state.tone,
+        "severity": severity,
+        "tone": tone_of(severity, state.outcome),
         "reasons": [
             {
                 "code": one.code,
