@@ -11,6 +11,7 @@ from lionstudio.domain.phrases import count_of
 from lionstudio.domain.session import InvocationKind, exit_code_of
 from lionstudio.domain.show_files import check_name, session_name
 from lionstudio.engines.engine import Task
+from lionstudio.engines.pausing import pausing
 from lionstudio.engines.working import Worked
 from lionstudio.recorders.ambient import AGENT_VARIABLE, DB_VARIABLE, PLAY_VARIABLE, TEAM_VARIABLE, TOPIC_VARIABLE
 from lionstudio.recorders.branch import BranchRecorder
@@ -146,7 +147,7 @@ def launched(launch: Launch) -> Iterator[Launched]:
     launch = _settled(launch)
     settings = load_settings(db=launch.db)
     stopping = Stopping(launch.timeout)
-    with stopping.listen():
+    with stopping.listen(), pausing.listen():
         recording = Recording(*_announced(launch, settings))
         run = Run(recording, name=launch.name, model=launch.model)
         folder = RunFolder(run, cwd=launch.cwd or os.getcwd())

@@ -20,6 +20,7 @@ from lionstudio.engines.engine import (
     Unknown,
     Verdict,
 )
+from lionstudio.engines.pausing import OnProcess, pausing
 from lionstudio.engines.saying import NOTICE
 from lionstudio.recorders.branch import BranchRecorder
 from lionstudio.recorders.stopping import Stopping
@@ -39,7 +40,6 @@ NATIVE_TOTALS = "native_totals"
 ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,127}", re.ASCII)  # nothing that a program would take for an option
 
 Watch = Callable[[Event], None]  # is told every event, after it was recorded
-OnProcess = Callable[[Process], None]
 
 
 class Worked(NamedTuple):
@@ -69,12 +69,13 @@ def work(
 
     Whatever the agent does, and whatever becomes of the recording, this returns how the agent ended.
     """
-    writer = Writer(engine.name, branch, watch=watch, on_process=on_process)
-    writer.begin(task)
-    try:
-        verdict = engine.run(task._replace(env={**task.env, **branch.variables}), writer.tell, stopping)
-    except Error as error:  # what this agent cannot do
-        verdict = Verdict(2, failed=True, reason="run.failed.exception", sentence=" ".join(_parts(error)))
+    with pausing.joined(on_process) as begun:
+        writer = Writer(engine.name, branch, watch=watch, on_process=begun)
+        writer.begin(task)
+        try:
+            verdict = engine.run(task._replace(env={**task.env, **branch.variables}), writer.tell, stopping)
+        except Error as error:  # what this agent cannot do
+            verdict = Verdict(2, failed=True, reason="run.failed.exception", sentence=" ".join(_parts(error)))
     worked = _judge(engine.name, verdict, writer, stopping.cause)
     writer.end(failed=worked.exit_code != 0)
     return worked
