@@ -80,17 +80,19 @@ def derive_activity(
     human_waits: Sequence[HumanWait] = (),
     health: Health = Health.HEALTHY,
 ) -> Activity | None:
-    """What a run is doing: human before tool before model, longest first.
-
-    None once it has ended, or is gone: it does nothing any more, and nobody can answer it.
-    """
-    if session.status is not SessionStatus.RUNNING or health in GONE:
+    """What a run is doing: human before tool before model, longest first. None for one that does nothing any more."""
+    if not is_at_work(session, health):
         return None
     activities = [Activity(ActivityKind.HUMAN, wait.tool, wait.since, wait.branch_id) for wait in human_waits]
     activities += derive_branch_activities(session, branches, open_calls)
     if not activities:
         return Activity(ActivityKind.UNKNOWN, since=session.started_at)
     return activities[0] if len(activities) == 1 else min(activities, key=_urgency)
+
+
+def is_at_work(session: Session, health: Health) -> bool:
+    """Whether a run does anything: not once it has ended, or is gone, when nobody can answer it any more."""
+    return session.status is SessionStatus.RUNNING and health not in GONE
 
 
 def is_interactive(session: Session) -> bool:

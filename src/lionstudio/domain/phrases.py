@@ -43,9 +43,9 @@ def format_duration(seconds: float, *, brief: bool = False) -> str:
     """A length of time as `8s`, `3m 12s`, `47m`, `9h 14m` or `2d`; `brief` keeps one unit once there are two of it."""
     if not math.isfinite(seconds):
         return "unknown"  # a foreign row may hold any float
-    whole = max(0, int(seconds))  # whole seconds, rounded down: nothing is shown as over before it is
+    whole = int(seconds)  # rounded down: nothing is shown as over before it is
     if whole < _MINUTE:
-        return f"{whole}s"
+        return f"{max(0, whole)}s"
     if whole < _HOUR:
         return _two_units(whole, _MINUTE, "m", 1, "s", brief=brief)
     if whole < _DAYS_FROM:

@@ -4,7 +4,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from lionstudio import machine
-from lionstudio.domain.activity import Activity, HumanWait, derive_activity, derive_branch_activities, is_interactive
+from lionstudio.domain.activity import (
+    Activity,
+    HumanWait,
+    derive_activity,
+    derive_branch_activities,
+    is_at_work,
+    is_interactive,
+)
 from lionstudio.domain.audit import AdminEvent, StatusTransition
 from lionstudio.domain.conversation import Branch, Message, MessagePlace
 from lionstudio.domain.files_touched import FILES_SHOWN, FileTouched, list_files_touched
@@ -81,12 +88,12 @@ def summarise(ctx: Context, rows: Sequence[Session]) -> list[SessionSummary]:
 
 
 def _activities(tx: Tx, rows: Iterable[Session], verdicts: Mapping[str, HealthVerdict]) -> dict[str, Activity | None]:
-    """What those that run are doing."""
-    running = {session.id: session for session in rows if session.status is SessionStatus.RUNNING}
-    if not running:
+    """What those are doing that do anything."""
+    at_work = {session.id: session for session in rows if is_at_work(session, verdicts[session.id].health)}
+    if not at_work:
         return {}
-    tips, calls = branches.list_tips(tx, running), branches.list_open_calls_in(tx, running)
-    in_shows = [id for id, session in running.items() if session.show_topic is not None]
+    tips, calls = branches.list_tips(tx, at_work), branches.list_open_calls_in(tx, at_work)
+    in_shows = [id for id, session in at_work.items() if session.show_topic is not None]
     gates = shows.find_gates_of_people(tx, in_shows) if in_shows else {}
     waits = {id: [HumanWait(since)] for id, since in gates.items()}
     return {
@@ -97,7 +104,7 @@ def _activities(tx: Tx, rows: Iterable[Session], verdicts: Mapping[str, HealthVe
             human_waits=waits.get(id, ()),
             health=verdicts[id].health,
         )
-        for id, session in running.items()
+        for id, session in at_work.items()
     }
 
 
