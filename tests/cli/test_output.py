@@ -5,7 +5,8 @@ import json
 
 import pytest
 
-from lionstudio.cli.output import Cell, Column, Console, cut, many_lines, one_line, width_of
+from lionstudio.cli.output import Cell, Column, Console, cut, width_of
+from lionstudio.domain.printable import many_lines, one_line
 from tests.cli.conftest import Terminal
 
 NAMES = (Column("NAME", grows=True), Column("MESSAGES", right=True))

@@ -305,6 +305,12 @@ def test_something_that_is_no_database(
     assert said(path, run) == ["message 1"]
 
 
+def test_what_a_recorder_says_cannot_steer_the_terminal(sqlite_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with lionstudio.record(db=sqlite_path) as run:
+        run._recording.keeper.say("save", "A file \x1b[2J of an agent\nlionstudio: All is well.")
+    assert capfd.readouterr().err == "lionstudio: A file \\x1b[2J of an agent lionstudio: All is well.\n"
+
+
 def test_another_programs_database_is_an_error_when_it_was_asked_for(tmp_path: Path, home: Path) -> None:
     path = tmp_path / "state.db"
     stock_sqlite(path, "CREATE TABLE theirs (id)")

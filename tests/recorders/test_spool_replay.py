@@ -279,7 +279,7 @@ print(run.session_id)
     assert ended.returncode == 0, ended.stderr
     assert ended.stderr.count("Messages are being lost") == 1
     assert ended.stderr.count("cannot be written either: messages wait in memory only.") == 1
-    assert "8 messages of this run are not in the database" in ended.stderr
+    assert "8 records of this run are not in the database" in ended.stderr
     session = get_session(sqlite_ctx, ended.stdout.strip())
     assert [text[0] for text in said(sqlite_ctx, session.id)] == ["0", "1"]
     assert (session.status, session.messages_lost) == ("completed", 8)
@@ -311,7 +311,7 @@ def test_what_no_disk_ever_takes_is_lost_at_the_end_and_said(
     with lionstudio.record(db=path) as run:
         run.user("one")
         run.user("two")
-    assert "4 messages of this run are lost" in capfd.readouterr().err  # with its beginning and its end
+    assert "4 records of this run are lost" in capfd.readouterr().err  # with its beginning and its end
 
 
 def test_the_end_of_a_run_is_kept_when_memory_is_full(
@@ -345,7 +345,7 @@ with lionstudio.record(db=sys.argv[1]) as run:
     path = tmp_path / "state.db"
     path.mkdir()  # there can be no database yet
     ended = run_agent(script, path)
-    assert (ended.returncode, ended.stderr.count("1 message of this run is lost")) == (0, 1), ended.stderr
+    assert (ended.returncode, ended.stderr.count("1 record of this run is lost")) == (0, 1), ended.stderr
     path.rmdir()
     with lionstudio.open(path) as reader:
         assert [(session.status, session.message_count) for session in reader.sessions()] == [("completed", 0)]

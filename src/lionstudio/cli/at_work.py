@@ -8,10 +8,11 @@ import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from lionstudio.cli.output import Console, one_line, width_of
+from lionstudio.cli.output import Console, width_of
 from lionstudio.domain.conversation import Message, MessageKind, is_tool_error
 from lionstudio.domain.message_text import error_text, text_of
 from lionstudio.domain.phrases import format_duration
+from lionstudio.domain.printable import one_line
 from lionstudio.engines.engine import Event, NewBranch, Said
 
 if TYPE_CHECKING:

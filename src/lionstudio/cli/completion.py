@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lionstudio.cli.command import Call, Command, Option
 from lionstudio.cli.commands import GROUPS, find_commands
-from lionstudio.cli.output import cut, one_line
+from lionstudio.cli.output import cut
 from lionstudio.domain.errors import Error
+from lionstudio.domain.printable import one_line
 
 if TYPE_CHECKING:
     from lionstudio.services.context import Context

@@ -3,9 +3,10 @@
 from typing import Any
 
 from lionstudio.cli.command import Call
-from lionstudio.cli.output import Cell, Column, many_lines, one_line
+from lionstudio.cli.output import Cell, Column
 from lionstudio.domain.errors import NotFound
 from lionstudio.domain.near_words import did_you_mean
+from lionstudio.domain.printable import many_lines, one_line
 from lionstudio.services.described import AGENTS, PLAYBOOKS, Described, Kind, list_described
 
 COLUMNS = (Column("NAME"), Column("MODEL"), Column("DESCRIPTION", grows=True))

@@ -193,7 +193,7 @@ def _complain(words: list[str], code: str, message: str, hint: str | None = None
         told = {"code": code, "message": message, "hint": hint, **({"problems": problems} if problems else {})}
         _say(to_json({"error": told}, what="error"))
         return
-    from lionstudio.cli.output import one_line  # an error may repeat what an agent said
+    from lionstudio.domain.printable import one_line  # an error may repeat what an agent said
 
     for sentence in (*problems, f"li: {message} {hint or ''}".rstrip()):
         _say(one_line(sentence))

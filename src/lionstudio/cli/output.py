@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple, TextIO
 
+from lionstudio.domain.printable import many_lines, one_line
+
 ELLIPSIS = "…"
 GAP = 2  # places between two columns
 NARROWEST = 8  # places that a column keeps when there is no room
@@ -23,10 +25,6 @@ STYLES = {
     "strong": "1",
 }
 PROGRESS_EVERY = 0.1  # seconds
-CONTROL = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0))}  # what would steer the terminal
-STEERING = {0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)}  # … or turn the reading direction round
-HOSTILE = {**CONTROL, **{code: f"\\u{code:04x}" for code in STEERING}, ord("\n"): " ", ord("\t"): " "}
-HOSTILE_IN_LINES = {code: shown for code, shown in HOSTILE.items() if shown != " "}
 
 
 class Column(NamedTuple):
@@ -48,17 +46,6 @@ class Cell(NamedTuple):
 
     text: str
     style: str = "neutral"
-
-
-def one_line(text: object) -> str:
-    """Text from anywhere, safe to print within a line."""
-    text = str(text)
-    return text if text.isprintable() else text.replace("\r\n", " ").translate(HOSTILE)
-
-
-def many_lines(text: object) -> str:
-    """Text from anywhere, safe to print with its line breaks."""
-    return str(text).replace("\r\n", "\n").translate(HOSTILE_IN_LINES)
 
 
 class Console:

@@ -46,7 +46,7 @@ def record(call: Call) -> int:
     except ForeignDatabase as error:  # the one database that can never be written, now or later
         raise NothingRun(f"{error.message} Nothing was run.", hint=error.hint) from error
     if not ended.has_begun:
-        from lionstudio.cli.output import one_line
+        from lionstudio.domain.printable import one_line
 
         print(one_line(f"li: {ended.sentence}."), file=sys.stderr)
     return ended.way_to_end

@@ -6,10 +6,10 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 
 from lionstudio.cli.command import Call
-from lionstudio.cli.output import one_line
 from lionstudio.cli.run_printing import Printer, Said
 from lionstudio.cli.run_rows import chain_words
 from lionstudio.domain.errors import Error, SessionNotFound
+from lionstudio.domain.printable import one_line
 from lionstudio.domain.session import SessionStatus, exit_code_of
 from lionstudio.recorders.reading import bring_back
 from lionstudio.services.change_feed import newest_number

@@ -5,13 +5,14 @@ from contextlib import suppress
 from typing import Any
 
 from lionstudio.cli.command import Call
-from lionstudio.cli.output import Cell, Column, one_line
+from lionstudio.cli.output import Cell, Column
 from lionstudio.cli.run_rows import activity_object, activity_text, chain_words, moment, took
 from lionstudio.cli.team_rows import message_object
 from lionstudio.domain.activity import Activity, ActivityKind
 from lionstudio.domain.chain import state_chain
 from lionstudio.domain.conversation import Branch
 from lionstudio.domain.labels import KIND_LABELS, SOURCE_LABELS
+from lionstudio.domain.printable import one_line
 from lionstudio.domain.reasons import EvidenceKind, EvidenceRef
 from lionstudio.domain.session import Session
 from lionstudio.domain.usage import Usage

@@ -4,13 +4,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from lionstudio.cli.command import Call
-from lionstudio.cli.output import many_lines, one_line
 from lionstudio.cli.run_rows import clock_time
 from lionstudio.domain.change import Topic
 from lionstudio.domain.conversation import Branch, Message, MessageKind, is_tool_error
 from lionstudio.domain.errors import MessageNotFound
 from lionstudio.domain.message_text import text_of
 from lionstudio.domain.phrases import count_of
+from lionstudio.domain.printable import many_lines, one_line
 from lionstudio.domain.session import InvocationKind
 from lionstudio.services.branches import list_branches
 from lionstudio.services.change_feed import read_changes

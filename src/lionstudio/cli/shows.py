@@ -5,8 +5,8 @@ from contextlib import nullcontext
 from typing import Any
 
 from lionstudio.cli.command import Call
-from lionstudio.cli.output import one_line
 from lionstudio.cli.reports import print_outcome, print_report
+from lionstudio.domain.printable import one_line
 from lionstudio.domain.show_files import PLAN
 from lionstudio.importers.report import ImportReport, Problem
 from lionstudio.services.show_sync import Difference

@@ -5,6 +5,7 @@ import os
 from lionstudio.cli.command import Call, WrongUsage
 from lionstudio.cli.operator import operator
 from lionstudio.domain.team import SYSTEM_SENDER, TeamStatus
+from lionstudio.recorders.ambient import AGENT_VARIABLE, SESSION_VARIABLE, TEAM_VARIABLE
 from lionstudio.recorders.teams import Places, Post, open_teams
 
 TYPE_CHECKING = False
@@ -49,10 +50,10 @@ def send(call: Call) -> None:
     content = _typed_text() if args.content == "-" else args.content
     post = Post(
         # An empty name was typed, by a script whose variable is not set: nobody else may speak instead.
-        sender=(os.environ.get("LIONAGI_AGENT") or SYSTEM_SENDER) if args.sender is None else args.sender,
+        sender=(os.environ.get(AGENT_VARIABLE) or SYSTEM_SENDER) if args.sender is None else args.sender,
         content=content,
         recipients=tuple(args.to or Post._field_defaults["recipients"]),
-        session_id=os.environ.get("LIONAGI_SESSION_ID") or None,
+        session_id=os.environ.get(SESSION_VARIABLE) or None,
     )
     team, messages = _teams(call).send(_team(call), post)
     if post.sender not in (*team.members, SYSTEM_SENDER):
@@ -138,7 +139,7 @@ def _teams(call: Call) -> "FileTeams | DatabaseTeams":
 
 def _team(call: Call) -> str:
     """The team that was named, or else the one that this process belongs to."""
-    named: str | None = call.args.team or os.environ.get("LIONAGI_TEAM")
+    named: str | None = call.args.team or os.environ.get(TEAM_VARIABLE)
     if not named:
         raise WrongUsage("Which team?", hint="Name it, or set LIONAGI_TEAM. li team list shows the teams there are.")
     return named

@@ -4,8 +4,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from lionstudio.cli.command import Call
-from lionstudio.cli.output import Cell, Column, Console, many_lines, one_line
+from lionstudio.cli.output import Cell, Column, Console
 from lionstudio.domain.phrases import count_of
+from lionstudio.domain.printable import many_lines, one_line
 from lionstudio.domain.team import Team, TeamMessage, TeamStatus
 from lionstudio.domain.team_entries import by_message
 from lionstudio.recorders.teams import Inbox, Shown

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 from lionstudio.cli.command import Call
 from lionstudio.cli.operator import operator
-from lionstudio.cli.output import one_line
 from lionstudio.cli.team_rows import listed_object, print_message, team_table
 from lionstudio.domain.change import Change, Topic
 from lionstudio.domain.errors import Error, NoDatabaseYet, NotFound
 from lionstudio.domain.phrases import count_of
+from lionstudio.domain.printable import one_line
 from lionstudio.domain.team import Team, TeamMessage
 from lionstudio.domain.team_files import TeamFile, new_team_file, with_missing, with_team
 from lionstudio.recorders import team_files, team_finding

@@ -139,8 +139,10 @@ class Keeper:
         if what in self._said or sys.stderr is None:
             return
         self._said.add(what)
+        from lionstudio.domain.printable import one_line  # a name or a path may be an agent's
+
         with suppress(OSError, ValueError, RuntimeError):  # closed, or interrupted in the middle of another line
-            print(f"lionstudio: {sentence}", file=sys.stderr)  # noqa: T201  the one place a recorder may speak
+            print(one_line(f"lionstudio: {sentence}"), file=sys.stderr)  # noqa: T201  the one place a recorder may speak
 
     def _open(self) -> Context:
         with self._opening:
@@ -235,7 +237,7 @@ class Keeper:
         is_counted = not uncounted and not self._run_is_gone
         if lost:
             where = "not in the database, which says so on the run" if is_counted else "lost"
-            self.say("missing", f"{count_of(lost, 'message of this run is', 'messages of this run are')} {where}.")
+            self.say("missing", f"{count_of(lost, 'record of this run is', 'records of this run are')} {where}.")
         if refused:
             are = count_of(refused, "record of this run is", "records of this run are")
             why = ": the run is not in it any more" if self._run_is_gone else ""
