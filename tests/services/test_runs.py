@@ -84,6 +84,20 @@ def test_a_run_may_wait_for_a_person(ctx: Context, clock: Clock) -> None:
     assert not list_sessions(ctx, SessionFilter(view=View.WAITING)).items
 
 
+def test_a_list_knows_which_of_a_runs_branches_a_person_talks_to(ctx: Context, clock: Clock) -> None:
+    for id in ("to-main", "to-helper"):
+        start_run(ctx, id, node_metadata={"interactive": True})
+        clock.pass_seconds(1)
+        main, helper = line_of(id), line_of(id)._replace(branch_id=f"{id}-a", branch_progression_id=f"{id}-a-order")
+        create_branch(ctx, BranchDraft(helper))  # its id comes first, and it began later
+        append_message(ctx, main, assistant_says("Done.") if id == "to-main" else user_says("Go."))
+        append_message(ctx, helper, user_says("Go.") if id == "to-main" else assistant_says("Done."))
+    found = summarise(ctx, [get_session(ctx, "to-main"), get_session(ctx, "to-helper")])
+    assert [one.activity and (one.activity.kind.value, one.activity.branch_id) for one in found] == [
+        ("human", "to-main-main"), ("model", "to-helper-main"),
+    ]  # fmt: skip
+
+
 def test_a_run_whose_process_is_gone_asks_nobody_wherever_it_is_shown(ctx: Context) -> None:
     for id in ("dead", "unseen"):
         start_run(ctx, id, node_metadata={"interactive": True})
