@@ -122,6 +122,19 @@ def test_a_name_that_ends_like_a_position_is_a_name(ctx: Context, location: str)
     assert find_to_fork(ctx, "a:1:1").position == 1
 
 
+@pytest.mark.parametrize("position", ["abc", "-1", "1.5", "", "1234567890"])
+def test_a_position_that_is_no_number_is_said_and_not_taken_for_a_name(
+    ctx: Context, location: str, position: str
+) -> None:
+    with launched(Launch(name="one", db=location)) as begun:
+        begun.run.user("One")
+    with pytest.raises(InvalidRequest, match=f"'{position}' is no position: that is a number from 0") as raised:
+        find_to_fork(ctx, f"one:{position}")
+    assert raised.value.hint == "li runs tail one shows the position of each message."
+    with pytest.raises(SessionNotFound, match="There is no run 'other:abc'"):
+        find_to_fork(ctx, "other:abc")
+
+
 def test_what_cannot_be_gone_on_with_says_why(ctx: Context, location: str, spoken: str) -> None:
     with launched(Launch(name="silent", db=location)) as begun:
         begun.run.system("Be kind.")

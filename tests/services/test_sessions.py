@@ -254,6 +254,15 @@ def test_what_may_mean_nothing_or_several_runs_is_refused(ctx, clock, typed, err
     assert complaint in f"{caught.value.message} {caught.value.hint}"
 
 
+def test_a_run_that_lists_show_by_what_it_does_is_told_by_its_id_and_not_guessed_at(ctx: Context) -> None:
+    start_run(ctx, "run-1")
+    messages.append_message(ctx, line_of("run-1"), user_says("sh -c 'exit 4'"))
+    with pytest.raises(SessionNotFound) as caught:
+        resolve_session(ctx, "sh -c 'exit 4'")
+    assert "lists show a run without a name by what it does." in caught.value.message
+    assert (caught.value.hint or "").startswith("Name it by its id: run-1 (sh -c 'exit 4', running, created ")
+
+
 def test_only_the_first_of_many_choices_are_named_and_long_names_cut(ctx: Context) -> None:
     for number in range(9):
         start_run(ctx, f"run-{number}", name="word " * 80)

@@ -6,6 +6,7 @@ given what was said as it was recorded.
 
 import re
 import shlex
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from lionstudio.domain.conversation import Branch, Message, MessageKind
@@ -26,6 +27,7 @@ COMMAND_ENGINE = "exec"
 COPIES = frozenset({"claude", "codex"})  # engines whose agents can go on with a copy of a conversation
 TAKES_MESSAGES = frozenset({"lionagi"})  # engines that are given messages, and need no text
 POSITION = re.compile(r"(.+):(\d{1,9})", re.DOTALL)
+LAST_POSITION = 999_999_999
 SPOKEN = frozenset({MessageKind.USER, MessageKind.ASSISTANT})
 
 
@@ -109,8 +111,21 @@ def find_to_fork(ctx: Context, typed: str) -> Conversation:
         return _read(ctx, resolve_session(ctx, typed), None, is_copied=True)
     except SessionNotFound:
         if found is None:
+            _require_number(ctx, typed)
             raise
     return _read(ctx, resolve_session(ctx, found[1]), int(found[2]), is_copied=True)
+
+
+def _require_number(ctx: Context, typed: str) -> None:
+    """Raise InvalidRequest if a run is named rightly, and its position is none."""
+    name, colon, position = typed.rpartition(":")
+    if colon and name:
+        with suppress(SessionNotFound):
+            resolve_session(ctx, name)
+            raise InvalidRequest(
+                f"{position!r} is no position: that is a number from 0 to {LAST_POSITION}.",
+                hint=f"li runs tail {shlex.quote(name)} shows the position of each message.",
+            )
 
 
 def go_on(task: Task, engine: str, conversation: Conversation) -> tuple[Task, str | None]:

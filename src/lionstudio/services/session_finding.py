@@ -6,12 +6,13 @@ from lionstudio.domain.errors import Ambiguous, InvalidRequest, SessionNotFound
 from lionstudio.domain.phrases import first_words, format_duration
 from lionstudio.domain.session import Session
 from lionstudio.services.context import Context
-from lionstudio.services.naming import name_in
+from lionstudio.services.naming import name_in, names_in
 from lionstudio.store import sessions
 from lionstudio.store.transaction import Tx
 
 SHOWN_CHOICES = 5
 NAMES_LOOKED_AT = 500  # of the newest sessions, for one that was mistyped
+UNNAMED_LOOKED_AT = 100  # of those, whose first messages must be read
 
 
 def resolve_session(ctx: Context, typed: str) -> Session:
@@ -29,13 +30,28 @@ def resolve_session(ctx: Context, typed: str) -> Session:
         if len(meant) == 1:
             return meant[0]
         choices = [_describe(ctx, tx, session) for session in meant[:SHOWN_CHOICES]]
-        near = [] if meant else _near(typed, sessions.list_newest_names(tx, limit=NAMES_LOOKED_AT))
+        known = [] if meant else sessions.list_newest_names(tx, limit=NAMES_LOOKED_AT)
+        shown = [_describe(ctx, tx, session) for session in _shown_as(tx, typed, known)]
     if meant:
         more = ", and more" if len(meant) > SHOWN_CHOICES else ""
         way_on = "Type the id of the one that you mean." if named else "Type more of the id."
         raise Ambiguous(f"{typed!r} may mean {', '.join(choices)}{more}.", hint=way_on)
+    if shown:
+        said = f"No run is called {typed!r}: lists show a run without a name by what it does."
+        raise SessionNotFound(said, hint=f"Name it by its id: {', '.join(shown[:SHOWN_CHOICES])}.")
+    near = _near(typed, known)
     hint = f"Did you mean {' or '.join(near)}?" if near else None
     raise SessionNotFound(f"There is no run {typed!r}.", hint=hint or "li runs ls shows the runs there are.")
+
+
+def _shown_as(tx: Tx, typed: str, known: Sequence[tuple[str, str | None]]) -> list[Session]:
+    """Those of the newest runs without a name that lists show by this one.
+
+    They are told, and never taken for meant: whether there is only one could be known by reading all runs alone.
+    """
+    unnamed = sessions.find_many(tx, [id for id, name in known if not name][:UNNAMED_LOOKED_AT])
+    names = names_in(tx, unnamed.values())
+    return [session for id, session in unnamed.items() if names[id] == typed]
 
 
 def _describe(ctx: Context, tx: Tx, session: Session) -> str:
