@@ -134,8 +134,29 @@ steps:
         pytest.param("# nothing\n", ["1:1: The file is empty."], id="only a comment"),
         pytest.param("- a\n", ["1:1: A playbook is a mapping, not a list."], id="a list"),
         pytest.param(
-            "prompt: a\nb: [1,", ["2:7: It is not YAML: expected the node content, but found '<stream end>'."],
+            "prompt: a\nb: [1,",
+            ["2:7: It is not YAML: it ends in the middle of something, such as a bracket that is not closed."],
             id="half written",
+        ),
+        pytest.param(
+            "prompt: a\n---\nprompt: b\n",
+            ["2:1: It is not YAML: a second document begins here, and only one is read."],
+            id="two documents",
+        ),
+        pytest.param(
+            "steps:\n  a: {prompt: x}\n    b: {prompt: y}\n",
+            ["3:5: It is not YAML: this line does not belong where its indentation puts it."],
+            id="indented too far",
+        ),
+        pytest.param(
+            "prompt: Do this: now\n",
+            ["1:16: It is not YAML: a colon cannot stand here; put the text in quotes, or mind its indentation."],
+            id="a colon in a text",
+        ),
+        pytest.param(
+            "steps:\n\ta: 1\n",
+            ["2:1: It is not YAML: a tab cannot begin this line; indent with spaces."],
+            id="a tab",
         ),
         pytest.param("prompt:\n", ["1:8: prompt is empty."], id="a key without a value"),
         pytest.param("description: d\n", ["1:1: The playbook has no prompt: what is its agent to do?"], id="no prompt"),

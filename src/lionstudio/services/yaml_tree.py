@@ -10,6 +10,16 @@ from lionstudio.domain.errors import InvalidContent
 
 Node = Any  # of `yaml`, which is loaded only when there is something to read
 
+# What the parser says by the names of its own parts, as it looks to who wrote the file; the more telling first.
+IN_WORDS = {
+    "but found another document": "a second document begins here, and only one is read",
+    "<stream end>": "it ends in the middle of something, such as a bracket that is not closed",
+    "unexpected end of stream": "it ends in the middle of something, such as a quote that is not closed",
+    "expected <block end>": "this line does not belong where its indentation puts it",
+    "mapping values are not allowed here": "a colon cannot stand here; put the text in quotes, or mind its indentation",
+    "found character '\\t'": "a tab cannot begin this line; indent with spaces",
+}
+
 
 class NotYaml(InvalidContent):
     """A text that is no YAML."""
@@ -39,6 +49,7 @@ def compose(text: str) -> Node | None:
 def _explained(error: Exception) -> NotYaml:
     mark = getattr(error, "problem_mark", None)
     said = getattr(error, "problem", None) or getattr(error, "reason", None) or "it cannot be understood"
+    said = next((words for problem, words in IN_WORDS.items() if problem in said), said)
     if mark is None:
         return NotYaml(f"It is not YAML: {said}.")
     return NotYaml(f"It is not YAML: {said} (line {mark.line + 1}).", mark.line + 1, mark.column + 1)
