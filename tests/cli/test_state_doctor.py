@@ -1,6 +1,8 @@
 """`li state doctor`: the health of every run with its evidence, and failing those that are certainly dead."""
 
 import io
+import os
+import subprocess
 import sys
 import time
 
@@ -40,6 +42,24 @@ def test_it_lists_runs_with_their_evidence(li: Li, ctx: Context) -> None:
     assert "The process ended and the run never said how." in rows[1]
     counts = dict(line.split() for line in rows[rows.index("") + 1 :])
     assert counts == {"healthy": "1", "idle": "0", "unresponsive": "0", "stale": "1", "orphaned": "0", "zombie": "0"}
+    assert status(ctx, "dead") == "running"
+
+
+@pytest.mark.parametrize("wish", [["--transition-stale"], ["--transition-stale", "--dry-run"], []])
+def test_a_plan_that_nobody_reads_is_not_carried_out_and_that_is_said(
+    li: Li, location: str, ctx: Context, wish: list[str]
+) -> None:
+    put_dead(ctx)
+    ours, theirs = os.pipe()
+    os.close(ours)
+    with os.fdopen(theirs, "wb") as nobody:
+        ended = subprocess.run(
+            [sys.executable, "-u", "-m", "lionstudio", "state", "doctor", *wish],
+            stdin=subprocess.DEVNULL, stdout=nobody, stderr=subprocess.PIPE, text=True, timeout=60,
+        )  # fmt: skip
+    is_planned = wish == ["--transition-stale"]
+    said = "Nothing was changed: whoever was to read the plan has gone. To throw it away: >/dev/null\n"
+    assert (ended.returncode, ended.stderr) == (141, said if is_planned else "")
     assert status(ctx, "dead") == "running"
 
 

@@ -115,6 +115,10 @@ def run_command(command: Command, words: Sequence[str]) -> int:
     call = Call(args)
     try:
         return run(call) or 0
+    except BrokenPipeError:
+        if call.out.is_planning:
+            call.out.say("Nothing was changed: whoever was to read the plan has gone. To throw it away: >/dev/null")
+        raise
     finally:
         call.close()
 

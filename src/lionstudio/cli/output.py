@@ -64,6 +64,7 @@ class Console:
         self._stdout = stdout or sys.stdout
         self._stderr = stderr or sys.stderr
         self.as_json = as_json
+        self.is_planning = False  # what is printed will be done only if it is read and meant
         self.is_terminal = self._stdout.isatty()
         self._asked_on = self._stderr if self._stderr.isatty() else self._stdout
         self.can_ask = self._asked_on.isatty() and sys.stdin is not None and sys.stdin.isatty()
@@ -145,10 +146,10 @@ class Console:
 
         Who says no is told so; the command then ends with exit code 1.
         """
-        if yes or not self.can_ask:
-            return True
-        print(f"{one_line(question)} [y/N] ", end="", file=self._asked_on, flush=True)
-        if sys.stdin.readline().strip().casefold() in ("y", "yes"):
+        if not yes and self.can_ask:
+            print(f"{one_line(question)} [y/N] ", end="", file=self._asked_on, flush=True)
+        if yes or not self.can_ask or sys.stdin.readline().strip().casefold() in ("y", "yes"):
+            self.is_planning = False
             return True
         self.say(declined)
         return False

@@ -37,6 +37,7 @@ def doctor(call: Call) -> int:
     if call.args.dry_run and not call.args.transition_stale:
         raise WrongUsage("--dry-run belongs to --transition-stale.", hint="Without that the doctor changes no status.")
     found = _scan(call)
+    call.out.is_planning = call.args.transition_stale and not call.args.dry_run
     if call.out.as_json:
         names = names_of(call.ctx, (one.session for one in found.examined))
         for one in found.examined:

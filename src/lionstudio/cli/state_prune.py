@@ -38,6 +38,7 @@ def carry_out(call: Call, plan: PrunePlan, *, nothing: str | None = None) -> int
         if plan.batches:
             call.out.say_dry_run()
         return 0
+    call.out.is_planning = bool(plan.batches)
     if not call.out.as_json:
         _print_plan(call, plan, nothing)
     if not plan.batches:

@@ -35,6 +35,7 @@ def prune_teams(call: Call) -> int:
     ctx = call.ctx
     plan = plan_team_prune(ctx, keep_days=call.args.keep_days)
     files = {listed.team.id: _file_of(call, listed.team) for listed in plan.teams}
+    call.out.is_planning = bool(plan.teams) and not call.args.dry_run
     if call.out.as_json:
         for listed in plan.teams:
             more = {"file": files[listed.team.id], "dry_run": call.args.dry_run}
