@@ -55,7 +55,7 @@ GOOD, BAD = Done("yes", model="claude/a"), Done(None, 3, sentence="It broke")
                 None,
                 1,
                 "run.failed.step",
-                "agent-1 failed: It broke. agent-2 failed: It broke. 1 step skipped for that.",
+                "agent-1 failed: It broke. agent-2 failed: It broke. There is no synthesis.",
             ),
             id="none",
         ),

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from lionstudio.domain.phrases import count_of
-from lionstudio.engines.flow import Done, Results, tell_failed
+from lionstudio.engines.flow import SKIPPED, Done, Results, tell_failed
 from lionstudio.engines.steps import Step, Worker
 from lionstudio.recorders.stopping import Stopping
 
@@ -44,7 +44,9 @@ def judge_fanout(results: Results, stopping: Stopping) -> Done:
     if stopping.cause is not None:
         return Done(answer or None, stopping.cause)
     if not completed or (merged is not None and not merged.is_completed):
-        return Done(None, 1, "run.failed.step", tell_failed(results))
+        is_skipped = merged is not None and merged.status == SKIPPED
+        why = tell_failed({name: result for name, result in results.items() if result.status != SKIPPED})
+        return Done(None, 1, "run.failed.step", f"{why} There is no synthesis." if is_skipped else why)
     lost = len(agents) - len(completed)
     said = f"{count_of(lost, 'agent')} of {len(agents)} did not complete. {tell_failed(results)}" if lost else None
     return Done(answer or None, 0, sentence=said)
