@@ -75,6 +75,17 @@ def test_what_is_piped_in_comes_behind_what_is_typed_or_in_a_file(tmp_path: Path
         assert subprocess.run(words, stdin=opened, capture_output=True, text=True).stdout == "Typed\n\nReview this\n"
 
 
+def test_what_is_not_utf_8_is_replaced_in_a_prompt_and_in_an_answer_and_both_are_said(tmp_path: Path) -> None:
+    file = tmp_path / "prompt.txt"
+    file.write_bytes(b"caf\xe9 \x00 bar")
+    asked = type_li("agent", "exec/cat", "--file", str(file))
+    assert (asked.code, asked.out) == (0, "caf\ufffd \0 bar\n")
+    assert asked.err.startswith(f"li: {file} is not all UTF-8, so the agent gets \ufffd for what is not.")
+    answered = type_li("agent", "exec", "Hi", "--", "printf", r"caf\351 \000 bar")
+    assert (answered.code, answered.out) == (0, "caf\ufffd \0 bar\n")
+    assert answered.err.startswith("Where the answer has \ufffd, it was not UTF-8.")
+
+
 def test_who_waits_for_a_pipe_that_stays_open_says_so() -> None:
     words = [sys.executable, "-m", "lionstudio", "agent", "exec/cat", "Typed"]
     with subprocess.Popen(

@@ -77,7 +77,8 @@ def test_when_all_fail_so_does_the_run(ctx: Context, tmp_path: Path):
     [run] = runs(ctx)
     assert (answer.code, answer.out) == (1, "")
     assert answer.err.startswith(
-        "agent-1 failed: exec ended with exit code 3. agent-2 failed: exec ended with exit code 3. There is no synthesis."
+        "agent-1 failed: exec ended with exit code 3. agent-2 failed: exec ended with exit code 3. There is no "
+        "synthesis."
     )
     assert (run.status, run.exit_code, run.end_reason) == ("failed", 1, "run.failed.step")
     assert type_li("fanout", "-n", "2", failing, "go", "--no-synthesis").code == 1

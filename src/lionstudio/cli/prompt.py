@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from lionstudio.cli.command import WrongUsage
 from lionstudio.domain.errors import InvalidContent, NotFound
+from lionstudio.domain.printable import one_line
 from lionstudio.services.confined_files import why_not
 
 STDIN = "-"
@@ -68,7 +69,12 @@ def _read_file(path: str) -> str:
 def _checked(read: bytes, where: str) -> str:
     if len(read) > LARGEST:
         raise InvalidContent(f"{where} holds more than {LARGEST // 1024 // 1024} MB, which no model reads.")
-    return read.decode("utf-8-sig", errors="replace").strip()
+    try:
+        return read.decode("utf-8-sig").strip()
+    except UnicodeDecodeError:
+        said = f"li: {where} is not all UTF-8, so the agent gets \ufffd for what is not."
+        print(one_line(f"{said} Of another encoding: iconv -f latin1 -t utf-8"), file=sys.stderr)
+        return read.decode("utf-8-sig", errors="replace").strip()
 
 
 def _require(text: str, where: str) -> str:
