@@ -272,6 +272,17 @@ def list_group(group: int) -> list[SeenProcess]:
     return seen
 
 
+def list_descendants(pid: int) -> list[int]:
+    """The processes that one has begun, and those that they have, as far as this system shows them."""
+    found: list[int] = []
+    with suppress(OSError):
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with open(f"/proc/{pid}/task/{thread}/children") as file:
+                for child in map(int, file.read().split()):
+                    found += [child, *list_descendants(child)]
+    return found
+
+
 class FolderWatch:
     """Tells when files in one folder are written, created, renamed or deleted. Not its subfolders."""
 

@@ -312,9 +312,16 @@ def imported(home: Path, place: Path, **facts: Any) -> str:
     return folder.name
 
 
-def test_an_imported_run_never_says_which_command_is_run(ctx: Context, home: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("provider", "model"),
+    [("exec", "touch {}"), ("exec", "exec/touch {}"), ("exec/touch {}", None), (" exec/touch {}", None)],
+)
+def test_an_imported_run_never_says_which_command_is_run(
+    ctx: Context, home: Path, tmp_path: Path, provider: str, model: str | None
+) -> None:
     trace = tmp_path / "trace"
-    run = imported(home, tmp_path / "theirs", provider="exec", model=f"touch {trace}")
+    told = {"provider": provider.format(trace), "model": model and model.format(trace)}
+    run = imported(home, tmp_path / "theirs", **told)
     for way in ("--resume", "--fork-from"):
         answer = type_li("agent", way, run, "Go on")
         assert (answer.code, answer.out, trace.exists()) == (1, "", False)

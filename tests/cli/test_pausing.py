@@ -13,7 +13,7 @@ import pytest
 
 from lionstudio import machine
 from lionstudio.services.context import Context
-from tests.cli.crews import DEADLINE, agent, runs, write
+from tests.cli.crews import DEADLINE, agent, runs, type_li, write
 from tests.engines.recorded import said
 from tests.waiting import wait_until
 
@@ -51,6 +51,10 @@ def state_of(pid: int) -> str | None:
     return None if seen is None else seen.state
 
 
+def is_alive(pid: int) -> bool:
+    return state_of(pid) not in (None, "Z", "X")  # one alone is collected when li goes on
+
+
 def words_for_agent(model: str, tmp_path: Path) -> list[str]:
     return ["agent", model, "Wait"]
 
@@ -60,20 +64,55 @@ def words_for_flow(model: str, tmp_path: Path) -> list[str]:
     return ["flow", str(file)]
 
 
-@pytest.mark.parametrize(("words", "names"), [(words_for_agent, ["exec"]), (words_for_flow, ["a", "b"])])
-def test_agents_stop_and_go_on_with_us(
-    ctx: Context, tmp_path: Path, model: str, words: Callable[[str, Path], list[str]], names: list[str]
-) -> None:
+WAYS = pytest.mark.parametrize(("words", "names"), [(words_for_agent, ["exec"]), (words_for_flow, ["a", "b"])])
+Words = Callable[[str, Path], list[str]]
+
+
+def stop(ctx: Context, li: "subprocess.Popen[str]", agents: int) -> list[int]:
+    """Let li and its agents stand still, as a terminal does for Ctrl-Z; the pids of those."""
+
     def answers() -> list[int]:
         told = [text for run in runs(ctx) for role, text in said(ctx, run.id) if role == "assistant"]
         return [int(text) for text in told if text.strip()]
 
+    wait_until(lambda: len(answers()) == agents, within=DEADLINE)
+    pids = answers()
+    li.send_signal(signal.SIGTSTP)
+    os.waitid(os.P_PID, li.pid, os.WSTOPPED)
+    wait_until(lambda: [state_of(pid) for pid in pids] == ["T"] * len(pids), within=DEADLINE)
+    return pids
+
+
+@WAYS
+def test_whoever_ends_us_while_we_stand_still_ends_no_less(
+    ctx: Context, tmp_path: Path, model: str, words: Words, names: list[str]
+) -> None:
     with typed(*words(model, tmp_path), process_group=0) as li:
-        wait_until(lambda: len(answers()) == len(names), within=DEADLINE)
-        pids = answers()
-        li.send_signal(signal.SIGTSTP)  # as a terminal does for Ctrl-Z
-        os.waitid(os.P_PID, li.pid, os.WSTOPPED)
-        wait_until(lambda: [state_of(pid) for pid in pids] == ["T"] * len(pids), within=DEADLINE)
+        pids = stop(ctx, li, len(names))
+        killed = type_li("runs", "kill", runs(ctx)[0].id, "--yes", "--json")
+        assert (killed.code, killed.objects[0]["signals"]) == (0, ["SIGTERM"]), killed.err
+        wait_until(lambda: not any(map(is_alive, pids)), within=DEADLINE)
+
+
+@WAYS
+def test_agents_do_not_stand_still_for_ever_when_we_are_killed(
+    ctx: Context, tmp_path: Path, model: str, words: Words, names: list[str]
+) -> None:
+    with typed(*words(model, tmp_path), process_group=0) as li:
+        pids = stop(ctx, li, len(names))
+        li.kill()
+    wait_until(lambda: "T" not in [state_of(pid) for pid in pids], within=DEADLINE)
+    if len(names) == 1:
+        (tmp_path / "go.exec").write_text("go on\n")
+    wait_until(lambda: not any(map(is_alive, pids)), within=DEADLINE)
+
+
+@WAYS
+def test_agents_stop_and_go_on_with_us(
+    ctx: Context, tmp_path: Path, model: str, words: Words, names: list[str]
+) -> None:
+    with typed(*words(model, tmp_path), process_group=0) as li:
+        stop(ctx, li, len(names))
         li.send_signal(signal.SIGCONT)  # as a shell does for fg
         for name in names:
             (tmp_path / f"go.{name}").write_text("go on\n")

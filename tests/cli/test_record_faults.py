@@ -172,19 +172,34 @@ class TestDeaths:
         finally:
             os.kill(pid, signal.SIGKILL)
 
+    @pytest.mark.parametrize("closed", [False, True])
     def test_after_kill_9_of_li_the_command_ends_as_it_would_and_what_it_says_arrives(
-        self, here: Recorder, tmp_path: Path
+        self, here: Recorder, tmp_path: Path, closed: bool
     ) -> None:
-        script = READY + f"input()\nprint('out')\nprint('err', file=sys.stderr)\nopen({str(tmp_path / 'done')!r}, 'w')"
+        says, closes = ("", "os.close(2); ") if closed else ("print('err', file=sys.stderr)", "")
+        script = READY.replace("print(os", f"{closes}print(os")
+        script += f"input()\nprint('out')\n{says}\nopen({str(tmp_path / 'done')!r}, 'w')"
         pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
         with here.process(*python(script), **pipes) as process:
             pid = first_number(process)
             here.wait_for(lambda messages: len(messages) == 2)
             until(lambda: any("read -r _" in line for line in children_of(process.pid)))
             process.kill()
-            assert process.communicate(b"go on\n") == (b"out\n", b"err\n")
+            assert process.communicate(b"go on\n") == (b"out\n", b"" if closed else b"err\n")
         until(lambda: not is_alive(pid))
         assert (tmp_path / "done").exists()
+
+    @pytest.mark.parametrize("descriptors", range(11, 20))
+    def test_a_command_does_not_suffer_when_we_have_no_descriptor_left(
+        self, here: Recorder, tmp_path: Path, descriptors: int
+    ) -> None:
+        line = f"ulimit -n {descriptors}; exec {sys.executable} -m lionstudio record --db {here.location} -- "
+        line += f"sh -c 'sleep 0.3; echo on; : > {tmp_path}/done'"
+        ended = subprocess.run(["sh", "-c", line], capture_output=True)
+        begun = ended.stdout or ended.returncode == 0
+        assert (tmp_path / "done").exists() == bool(begun)
+        if begun:
+            assert (ended.returncode, ended.stdout) == (0, b"on\n")
 
     def test_kill_9_of_both(self, here: Recorder) -> None:
         with here.process(*python(WAITS), stdout=subprocess.PIPE) as process:

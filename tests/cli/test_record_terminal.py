@@ -186,13 +186,13 @@ def test_a_program_that_stops_itself_stops_us_as_well(here: Recorder, shell: Per
 def test_a_shell_in_it_has_its_own_jobs(here: Recorder, shell: Person) -> None:
     li(shell, "env PS1='inner> ' bash --norc --noprofile --noediting -i")
     shell.read("inner> ")
-    shell.type("sh -c 'echo up; exec sleep 100'\r")
+    shell.type("sh -c 'trap \"echo again\" CONT; echo up; while :; do sleep 0.1; done'\r")
     shell.read("\nup\n")
     shell.type(CTRL_Z)
     shell.read("Stopped")
     shell.read("inner> ")
     shell.type("fg\r")
-    shell.read("exec sleep 100'\n")
+    shell.read("\nagain\n")  # which it is told when it is in front
     shell.type(CTRL_C)
     shell.read("inner> ")
     shell.type("exit 5\r")
@@ -280,6 +280,15 @@ def test_with_its_streams_elsewhere_it_can_ask_at_the_terminal(here: Recorder, s
     shell.type("it\r")
     assert code_of(shell) == 0
     assert (tmp_path / "log").read_text() == "got it\n"
+
+
+def test_with_its_streams_elsewhere_a_deadline_ends_all_that_it_started(
+    here: Recorder, shell: Person, tmp_path: Path
+) -> None:
+    script = "sleep 1000 & echo $!; wait"
+    shell.type(f"{RECORD.replace('record', 'record --timeout 1')}sh -c '{script}' < /dev/null > {tmp_path}/log 2>&1\r")
+    assert code_of(shell) == 124
+    until_gone(int((tmp_path / "log").read_text()))
 
 
 COUNTS = """

@@ -10,7 +10,7 @@ from lionstudio.cli.crew import launch_of, usage_values, why_ended
 from lionstudio.cli.prompt import read_prompt
 from lionstudio.domain.errors import Error, NotFound
 from lionstudio.domain.session import InvocationKind
-from lionstudio.engines.engine import Engine, Event, Process, Said, Task
+from lionstudio.engines.engine import COMMAND_ENGINE, Engine, Event, Process, Said, Task
 from lionstudio.engines.known import ENGINES, engine_for, names_engine, require, require_possible
 from lionstudio.engines.launch import Launched, launched
 from lionstudio.engines.working import Worked, work
@@ -109,10 +109,10 @@ def _read(call: Call) -> Asked:
     if not model:
         raise _no_model(profile)
     engine, its_model = _engine(model, None if typed else profile)
-    if args.command and engine.name == "exec":  # kept as what can be typed again
+    if args.command and engine.name == COMMAND_ENGINE:  # kept as what can be typed again
         its_model = shlex.join(args.command)
         model = f"exec/{its_model}"
-    if args.command and engine.name != "exec":
+    if args.command and engine.name != COMMAND_ENGINE:
         said = f"{engine.name} takes no command, and there is one after --."
         raise WrongUsage(said, hint='Only exec runs one: li agent exec "…" -- CMD')
     prompt = read_prompt(words, args.file)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from lionstudio.domain.errors import InvalidRequest
 from lionstudio.engines.both_ends import BothEnds
-from lionstudio.engines.engine import Event, Said, Task, Tell, Verdict
+from lionstudio.engines.engine import COMMAND_ENGINE, Event, Said, Task, Tell, Verdict
 from lionstudio.engines.history import whole_prompt
 from lionstudio.engines.process import run_process
 from lionstudio.engines.saying import answer
@@ -24,7 +24,7 @@ KEY = "answer"
 class CommandEngine:
     """Any command. Which one is said by the task, or in the place of a model: `exec/./my-agent --fast`."""
 
-    name = "exec"
+    name = COMMAND_ENGINE
 
     def require(self) -> None:
         """Nothing has to be installed."""

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple, Protocol
 from lionstudio.domain.conversation import Message
 from lionstudio.recorders.stopping import Stopping
 
+COMMAND_ENGINE = "exec"  # the name of the engine whose model is a command
+
 
 class Task(NamedTuple):
     """What one agent is asked to do."""

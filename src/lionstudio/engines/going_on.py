@@ -13,7 +13,8 @@ from lionstudio.domain.conversation import Branch, Message, MessageKind
 from lionstudio.domain.errors import Conflict, ForkOutOfRange, InvalidRequest, SessionIsRunning, SessionNotFound
 from lionstudio.domain.phrases import count_of
 from lionstudio.domain.session import InvocationKind, Session, SourceKind
-from lionstudio.engines.engine import Task
+from lionstudio.engines.engine import COMMAND_ENGINE, Task
+from lionstudio.engines.known import engine_name
 from lionstudio.engines.launch import Parent
 from lionstudio.engines.working import NATIVE_ID, resumed
 from lionstudio.services.branches import get_branch, list_forks, walk_history
@@ -23,7 +24,6 @@ from lionstudio.services.forking import history_length
 from lionstudio.services.messages import find_line
 from lionstudio.services.session_finding import resolve_session
 
-COMMAND_ENGINE = "exec"
 COPIES = frozenset({"claude", "codex"})  # engines whose agents can go on with a copy of a conversation
 TAKES_MESSAGES = frozenset({"lionagi"})  # engines that are given messages, and need no text
 POSITION = re.compile(r"(.+):(\d{1,9})", re.DOTALL)
@@ -60,11 +60,13 @@ class Conversation(NamedTuple):
     def model(self) -> str | None:
         """ENGINE/MODEL, as it can be typed; raises Conflict for a command that somebody else has written."""
         engine, model = self.engine, self._text("model")
-        if not self.is_ours and engine == COMMAND_ENGINE:
-            raise _not_ours(self.session, model)
-        if engine is None or model is None or model.partition("/")[0] == engine:
-            return model if engine is not None and model is not None else engine
-        return f"{engine}/{model}"
+        if engine is None or model is None:
+            named = engine
+        else:
+            named = model if model.partition("/")[0] == engine else f"{engine}/{model}"
+        if named is not None and not self.is_ours and engine_name(named) == COMMAND_ENGINE:
+            raise _not_ours(self.session, named)
+        return named
 
     @property
     def system(self) -> str | None:
@@ -191,9 +193,10 @@ def _system_said(conversation: Conversation) -> str | None:
     return text if isinstance(text, str) else None
 
 
-def _not_ours(session: Session, command: str | None) -> Conflict:
+def _not_ours(session: Session, named: str) -> Conflict:
     """Who imports a run has not read the command in it."""
-    shown = f": {command}" if command and command.partition("/")[0] != COMMAND_ENGINE else ""
+    command = named.partition("/")[2].strip()
+    shown = f": {command}" if command else ""
     return Conflict(
         f"The run {session.id} was imported, so the command that its agent was is not run unread{shown}",
         hint=f'Type the command that you trust: li agent exec "…" --resume {shlex.quote(session.id)} -- CMD',

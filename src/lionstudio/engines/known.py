@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 from lionstudio.domain.errors import InvalidRequest
 from lionstudio.domain.words import unknown_word
-from lionstudio.engines.engine import Engine, Task
+from lionstudio.engines.engine import COMMAND_ENGINE, Engine, Task
 
 
 # Loaded only when they are asked for: naming the engines must cost nothing.
@@ -35,7 +35,7 @@ def _lionagi() -> Engine:
 ENGINES: Mapping[str, Callable[[], Engine]] = {
     "claude": _claude,
     "codex": _codex,
-    "exec": _exec,
+    COMMAND_ENGINE: _exec,
     "lionagi": _lionagi,
 }
 # What other programs call them.
@@ -50,16 +50,22 @@ def engine_for(name: str) -> tuple[Engine, str | None]:
     engine, slash, model = name.strip().partition("/")
     if slash and not model.strip():
         raise InvalidRequest(f"{name!r} names no model.", hint=f"Write {engine}/MODEL, or only {engine}.")
-    known = ENGINES.get(ALIASES.get(engine, engine))
+    known = ENGINES.get(engine_name(name))
     if known is None:
         raise unknown_word(engine or name, what="engine", allowed=ENGINES)
     return known(), model.strip() or None
 
 
+def engine_name(name: str) -> str:
+    """The engine that `ENGINE/MODEL` means, as we call it; it may be none of ours."""
+    engine = name.strip().partition("/")[0]
+    return ALIASES.get(engine, engine)
+
+
 def names_engine(word: str) -> bool:
     """Whether a word that stands alone is a model: a sentence that begins like one is something to do."""
-    engine = word.partition("/")[0]
-    return (engine in ENGINES or engine in ALIASES) and (engine == "exec" or len(word.split()) == 1)
+    engine = engine_name(word)
+    return engine in ENGINES and (engine == COMMAND_ENGINE or len(word.split()) == 1)
 
 
 def require(engine: Engine) -> None:
@@ -69,7 +75,7 @@ def require(engine: Engine) -> None:
 
 def require_possible(engine: Engine, task: Task) -> None:
     """Raise InvalidRequest for a task that asks of an agent what none of its kind can do, before anything begins."""
-    if engine.name == "exec":
+    if engine.name == COMMAND_ENGINE:
         from lionstudio.engines.command import command_of
 
         command_of(task)

@@ -10,7 +10,7 @@ from lionstudio.domain.errors import InvalidRequest
 from lionstudio.domain.phrases import count_of
 from lionstudio.domain.session import InvocationKind, exit_code_of
 from lionstudio.domain.show_files import check_name, session_name
-from lionstudio.engines.engine import Task
+from lionstudio.engines.engine import COMMAND_ENGINE, Task
 from lionstudio.engines.pausing import pausing
 from lionstudio.engines.working import Worked
 from lionstudio.recorders.ambient import AGENT_VARIABLE, DB_VARIABLE, PLAY_VARIABLE, TEAM_VARIABLE, TOPIC_VARIABLE
@@ -92,7 +92,7 @@ class Launched:
         """The system prompt of an agent, with what it must know to write to its team, if it can type commands."""
         who, prompt = member or self.launch.agent, task.system
         # A command reads no such thing, and lionagi gives an agent only the tools that are named.
-        is_deaf = engine == "exec" or (engine == "lionagi" and "bash" not in (task.tools or ()))
+        is_deaf = engine == COMMAND_ENGINE or (engine == "lionagi" and "bash" not in (task.tools or ()))
         if self.launch.team is None or who is None or is_deaf:
             return prompt
         note = TEAM_NOTE.format(who=who, team=self.launch.team)

@@ -9,6 +9,7 @@ from lionstudio.domain.conversation import UNKNOWN_CLASS, Branch
 from lionstudio.domain.errors import Error, Invalid
 from lionstudio.domain.reasons import signal_of
 from lionstudio.engines.engine import (
+    COMMAND_ENGINE,
     Begun,
     Engine,
     Event,
@@ -136,7 +137,7 @@ class Writer:
         """
         if self.unknown_lines > UNKNOWN_KEPT:
             self._guarded(self._write_unknown)
-        if (failed or self._engine == "exec") and self.noise.strip():
+        if (failed or self._engine == COMMAND_ENGINE) and self.noise.strip():
             self._guarded(self._keep_notice, "stderr", self.noise)
         if self.refused:
             self._guarded(self._keep_notice, "refused", "Not recorded: " + "; ".join(self.refused))

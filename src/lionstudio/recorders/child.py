@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from typing import NamedTuple
 
 from lionstudio.domain.reasons import as_shell_code
@@ -69,7 +70,9 @@ def run_child(
             if process.stdin is not None:
                 flows.append(Feed(stdin or b"", os.dup(process.stdin.fileno())))
                 process.stdin.close()
-            with _will_for(process.pid, flows, ends_with_us=ends_with_us):
+            with ExitStack() as wills:
+                for will in _wills_for(process.pid, flows[:2], ends_with_us=ends_with_us):
+                    wills.enter_context(will)
                 Pump(flows, watched).run(linger=guard.LINGER)
         finally:
             for flow in flows:
@@ -78,12 +81,10 @@ def run_child(
         return Exit(as_shell_code(process.wait()))
 
 
-def _will_for(pid: int, flows: Sequence[Flow], *, ends_with_us: bool) -> LastWill:
+def _wills_for(pid: int, outputs: Sequence[Flow], *, ends_with_us: bool) -> list[LastWill]:
     if ends_with_us:
-        return LastWill(TELL_TO_END, streams={}, argument=str(pid))
-    stdout, stderr = (flow.source for flow in flows[:2])
-    assert stdout is not None and stderr is not None
-    return LastWill(PASS_ON, streams={4: stdout, 5: stderr})
+        return [LastWill(TELL_TO_END, streams={}, group=pid)]
+    return [LastWill(PASS_ON, streams={4: flow.source}, group=pid) for flow in outputs if flow.source is not None]
 
 
 def why_not_started(program: str, error: OSError) -> Exit:

@@ -125,11 +125,14 @@ class Guard:
         return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
 
     def signal(self, number: int) -> None:
-        with suppress(ProcessLookupError, PermissionError):  # all of them just ended, or became somebody else's
-            if self.leads_group:
+        """Send it to the process and everything that it started."""
+        if self.leads_group:
+            with suppress(ProcessLookupError, PermissionError):  # all of them just ended, or became somebody else's
                 os.killpg(self.pid, number)
-            else:
-                os.kill(self.pid, number)
+            return
+        for pid in (*machine.list_descendants(self.pid), self.pid):  # our group is not theirs alone
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, number)
 
     def end_group(self) -> None:
         """End what the process left behind in its group: politely, then not."""

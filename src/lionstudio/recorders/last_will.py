@@ -7,40 +7,44 @@ import fcntl
 import os
 import signal
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import Any
 
 from lionstudio.recorders.left_writers import inherited
 
 # It hears of our end as its 3: a line if we are done with the command, nothing if we were killed.
 WAIT = "cd /; read -r _ <&3 && exit; exec 3<&-; "
-PASS_ON = WAIT + "cat /dev/fd/4 5<&- & exec cat /dev/fd/5 4<&- >&2"  # read anew, because we read without waiting
-TELL_TO_END = WAIT + 'kill -TERM "-$1"'
+WAKE = '[ -z "$1" ] || kill -CONT "-$1"; '  # a group that stood still because we did
+PASS_ON = WAIT + WAKE + "exec cat /dev/fd/4"  # opened anew, because we read it without waiting
+TELL_TO_END = WAIT + 'kill -TERM "-$1"; ' + WAKE
 ABOVE = 10  # where descriptors are not in the way of those that a shell can name
 
 
 class LastWill:
     """For a command that lasts; torn up when it has ended."""
 
-    def __init__(self, script: str, *, streams: Mapping[int, int], argument: str = "") -> None:
-        """`streams` says which of our descriptors is which for the shell; where 1 and 2 are left out, nobody hears."""
-        self._words = ["sh", "-c", script, "sh", argument]
+    def __init__(self, script: str, *, streams: Mapping[int, int], group: int | None = None) -> None:
+        """`streams` says which of our descriptors is which for the shell: 4 is read, and 1 hears it, or nobody."""
+        self._words = ["sh", "-c", script, "sh", "" if group is None else str(group)]
         self._streams = streams
         self._pid: int | None = None
         self._control: int | None = None
 
     def __enter__(self) -> None:
-        """From now on it holds. Without a shell, or descriptors for it, there is none."""
-        hears, control = os.pipe()
-        try:
+        """From now on it holds. Without a shell, or descriptors for it, there is none, and no harm is done."""
+        with suppress(OSError, NotImplementedError), ExitStack() as opened:
+            hears, control = os.pipe()
+            opened.callback(os.close, hears)
+            unless_it_works = opened.enter_context(ExitStack())
+            unless_it_works.callback(os.close, control)
             self._pid = _spawn(self._words, {**self._streams, 3: hears})
             self._control = control
-        except OSError:
-            os.close(control)
-        finally:
-            os.close(hears)
+            unless_it_works.pop_all()
 
     def __exit__(self, *_: object) -> None:
+        self.tear_up()
+
+    def tear_up(self) -> None:
         """We are done with the command, or its output is no longer ours to pass on."""
         if self._control is None or self._pid is None:
             return

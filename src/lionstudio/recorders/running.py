@@ -3,7 +3,7 @@
 import errno
 import os
 import signal
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from lionstudio.recorders.flows import Hear
-    from lionstudio.recorders.last_will import LastWill
 
     class Listener(Protocol):
         """Who wants to know what a command does."""
@@ -87,13 +86,7 @@ class Pipes:
                 os.close(descriptor)
         watched = Guard(pid, leads_group=self._leads_group)
         heard.begun(pid, leads_group=self._leads_group)
-
-        def write_will() -> "LastWill":
-            from lionstudio.recorders.last_will import PASS_ON, LastWill
-
-            return LastWill(PASS_ON, streams={1: 1, 2: 2, 4: reads[0], 5: reads[1]})
-
-        return conduct(watched, flows, heard, stopping, write_will)
+        return conduct(watched, flows, heard, stopping, outlives_us=True)
 
     def close(self) -> None:
         pass
@@ -179,24 +172,18 @@ def _has_terminal() -> bool:
 
 
 def conduct(
-    watched: Guard,
-    flows: Sequence[Flow],
-    heard: "Listener",
-    stopping: Stopping,
-    write_will: "Callable[[], LastWill] | None" = None,
+    watched: Guard, flows: Sequence[Flow], heard: "Listener", stopping: Stopping, *, outlives_us: bool = False
 ) -> Ended:
-    """Pass everything on until the command has ended; a will is written for one that lasts."""
-    will = ExitStack()
+    """Pass everything on until the command has ended. If we are killed, that goes on for one that `outlives_us`."""
+    wills = ExitStack()
 
     def lasts() -> None:
         heard.lasts()
-        if write_will is not None and not any(flow.source is None for flow in flows):
-            will.enter_context(write_will())
+        if outlives_us:
+            _write_wills(flows, wills)
 
-    for flow in flows:
-        flow.when_refused = will.close  # for it reads there too
     with watched, stopping.each(watched.ask):
-        with _forwarding(watched), will:  # not while it is collected, for then its number may become anybody's
+        with _forwarding(watched), wills:  # not while it is collected, for then its number may become anybody's
             is_whole = Pump(flows, watched).run(linger=guard.LINGER, if_it_lasts=lasts)
             cause = watched.cause
             if watched.told is not None:
@@ -209,7 +196,8 @@ def conduct(
         if flow.is_open:
             _pass_on_for_others(flow, watched, heard)
         flow.close()
-    if code == 0 and flows and (lost := flows[0].failure):  # of stdout; who goes by the exit code must not be misled
+    # Who goes by the exit code must not be misled about stdout.
+    if cause is None and code == 0 and flows and (lost := flows[0].failure):
         return Ended(OUTPUT_LOST, f"{NOT_PASSED_ON}: {lost.strerror}.", is_left_open=not is_whole)
     sentence = f"It did not end within {guard.GRACE:.0f} seconds and was killed." if watched.was_killed else None
     return Ended(
@@ -218,6 +206,17 @@ def conduct(
         is_left_open=not is_whole,
         died_of=died_of if died_of in CAUSES and cause != DEADLINE else None,
     )
+
+
+def _write_wills(flows: Sequence[Flow], wills: ExitStack) -> None:
+    with suppress(OSError, ImportError):  # what is there for the worst must do no harm
+        from lionstudio.recorders.last_will import PASS_ON, LastWill
+
+        for flow in flows:
+            if flow.source is not None and flow.target is not None:
+                will = LastWill(PASS_ON, streams={1: flow.target.given, 4: flow.source})
+                wills.enter_context(will)
+                flow.when_refused = will.tear_up  # for it reads there, too
 
 
 def _pass_on_for_others(flow: Flow, watched: Guard, heard: "Listener") -> None:

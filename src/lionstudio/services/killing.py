@@ -165,6 +165,7 @@ def _end_process(target: KillTarget, sent: list[str], *, grace: float, on_force:
             on_force()
         try:
             _send(target, number, sent)
+            target.send(signal.SIGCONT)  # one that stands still could not hear it
             if target.wait(patience):
                 return
         except ProcessLookupError:
