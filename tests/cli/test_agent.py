@@ -270,6 +270,20 @@ def test_it_goes_on_where_it_worked_before(ctx: Context, tmp_path: Path, claude:
     assert [call["cwd"] for call in calls_of(claude)] == [str(folder), str(folder)]
 
 
+@pytest.mark.parametrize("way", ["--resume", "--fork-from"])
+def test_it_goes_on_in_no_other_folder_than_its_own_or_a_named_one(ctx: Context, tmp_path: Path, way: str) -> None:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    type_li("agent", "exec", "One", "--name", "first", "--cwd", str(folder), "--", "pwd")
+    folder.rmdir()
+    refused = type_li("agent", way, "first", "Two")
+    assert (refused.code, refused.out) == (1, "")
+    assert f"worked in {folder}, which is not there any more. Say where" in refused.err
+    assert "--cwd FOLDER" in refused.err
+    assert len(runs(ctx)) == 1
+    assert type_li("agent", way, "first", "Two", "--cwd", str(tmp_path)).out == f"{tmp_path}\n"
+
+
 def test_what_cannot_be_gone_on_with_says_why(ctx: Context) -> None:
     type_li("record", "--name", "command", "--", "echo", "hi")
     type_li("agent", "exec/cat", "One", "--name", "first")

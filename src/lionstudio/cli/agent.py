@@ -180,8 +180,14 @@ def _cwd(typed: str | None, conversation: "Conversation | None") -> str:
         if not os.path.isdir(folder):
             raise NotFound(f"The folder {folder} does not exist.", hint="Name another one after --cwd.")
         return folder
-    known = None if conversation is None else conversation.cwd
-    return known if known is not None and os.path.isdir(known) else os.getcwd()
+    if conversation is None or conversation.cwd is None:
+        return os.getcwd()
+    if not os.path.isdir(conversation.cwd):  # in any other folder it would work on the wrong files
+        raise NotFound(
+            f"The run {conversation.session.id} worked in {conversation.cwd}, which is not there any more.",
+            hint="Say where its agent is to work now: --cwd FOLDER",
+        )
+    return conversation.cwd
 
 
 def _no_model(profile: "Profile | None") -> WrongUsage:
