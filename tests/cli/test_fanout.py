@@ -102,7 +102,7 @@ def test_agents_can_be_those_of_files(home: Path, ctx: Context):
     [
         pytest.param(["go"], "li: Say which agents: a model, or --agent NAME.", id="no model"),
         pytest.param(["cluade/x", "go"], "li: 'cluade' is not an engine. Use one of: ", id="no such engine"),
-        pytest.param(["exec/cat"], "li: Standard input holds no prompt: it is empty.", id="no task"),
+        pytest.param(["exec/cat"], "li: A task is missing: what are the agents to do?", id="no task"),
         pytest.param(["exec/cat", "go", "-n", "0"], "li: -n must be from 1 to 64.", id="none"),
         pytest.param(["exec/cat", "exec/cat", "go", "-n", "1"], "li: -n 1 is less than the 2 agents", id="too few"),
         pytest.param(

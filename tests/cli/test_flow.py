@@ -82,6 +82,12 @@ def test_any_file_is_run_and_called_by_its_name(ctx: Context, tmp_path: Path):
     assert type_li("flow", str(tmp_path / "none.yaml")).err.startswith(f"li: There is no file {tmp_path}/none.yaml.")
 
 
+def test_what_is_piped_in_is_what_a_flow_begins_with(tmp_path: Path):
+    file = write(tmp_path / "flow.yaml", "model: exec/cat\nsteps: {a: {prompt: A}, b: {prompt: '{steps.a}, B'}}\n")
+    assert type_li("flow", str(file), stdin="piped\n").out == "A\n\npiped, B\n"
+    assert type_li("flow", str(file), "piped").out == "A\n\npiped, B\n"
+
+
 def test_agents_work_at_the_same_time_and_no_more_than_allowed(ctx: Context, tmp_path: Path):
     # Each waits for the other: alone none of them would ever end.
     meets = agent(

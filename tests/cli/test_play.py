@@ -126,7 +126,10 @@ def test_its_input_is_read_from_where_it_is_said(home: Path, ctx: Context, tmp_p
 def test_a_playbook_without_any_place_for_it_gets_the_input_behind_its_prompt(home: Path, ctx: Context):
     playbook(home, "model: exec/cat\nprompt: Explain this.\n")
     assert type_li("play", "review", "a", "{b}").out == "Explain this.\n\na {b}\n"
-    assert type_li("play", "review", stdin="is not read").out == "Explain this.\n"
+    assert type_li("play", "review", stdin="piped\n").out == "Explain this.\n\npiped\n"
+    assert type_li("play", "review", "a", stdin="piped\n").out == "Explain this.\n\na\n\npiped\n"
+    assert type_li("play", "review", stdin="").out == "Explain this.\n"
+    assert type_li("play", "review").out == "Explain this.\n"
 
 
 def test_what_is_typed_wrong_is_told_all_at_once_and_nothing_is_run(home: Path, ctx: Context):
@@ -147,11 +150,16 @@ def test_what_is_typed_wrong_is_told_all_at_once_and_nothing_is_run(home: Path, 
         "li: review was not run. Type: li play review path=… rounds=… INPUT\n",
     )
     missing = type_li("play", "review", "path=x")
-    assert missing.err.startswith("li: Standard input holds no prompt: it is empty.")
+    assert missing.err.startswith("review: Its {input} is missing: type it after the arguments, pipe it in, or name")
+    empty = type_li("play", "review", "path=x", stdin="\n")
+    assert (empty.code, empty.err) == (2, "li: Standard input holds no prompt: it is empty.\n")
     assert type_li("play", "review", "path=x", "a", "-f", "b").err.startswith("li: There are two prompts")
     assert type_li("play", "review", "path=x", "path=y", "z").err.startswith("li: The argument path is given twice.")
     playbook(home, "args: {path: x}\nmodel: exec/cat\nprompt: '{path}'\n")
     assert "It has no place for 'depth'. It takes: path=…." in type_li("play", "review", "depth").err
+    piped = type_li("play", "review", stdin="depth")
+    assert (piped.code, piped.out) == (2, "")
+    assert "It has no place for what is piped in. It takes: path=…." in piped.err
     assert runs(ctx) == []
 
 

@@ -60,12 +60,15 @@ def _bind(call: Call, playbook: Playbook, again: str) -> dict[str, str]:
     """What the placeholders stand for; raises WrongUsage with all that is wrong with what was typed."""
     typed, words = split_typed(call.args.words)
     values, problems = bind_arguments(playbook.arguments, typed)
-    if (words or call.args.file) and playbook.arguments and not playbook.uses_input:
+    has_place = playbook.uses_input or not playbook.arguments
+    if (words or call.args.file) and not has_place:
         extra = repr(words[0] if words else call.args.file)
         problems.append(f"It has no place for {extra}. {name_arguments(playbook.arguments)}")
     elif not problems:
         prompt = read_prompt(words, call.args.file, wanted=playbook.uses_input)
-        if prompt is not None:
+        if prompt is not None and not has_place:
+            problems.append(f"It has no place for what is piped in. {name_arguments(playbook.arguments)}")
+        elif prompt is not None:
             values[INPUT] = prompt
         elif playbook.uses_input:
             problems.append("Its {input} is missing: type it after the arguments, pipe it in, or name a --file.")

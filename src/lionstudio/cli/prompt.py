@@ -16,21 +16,23 @@ LARGEST = 16 * 1024 * 1024  # bytes
 
 
 def read_prompt(words: Sequence[str], file: str | None, *, wanted: bool = True) -> str | None:
-    """The prompt: the words, `-` for standard input, or a file; None if there is none.
+    """The prompt: the words, `-` for standard input, or a file, with what is piped in behind it; None if there is none.
 
-    Where one is wanted, what is piped in comes behind it, or alone. Raises WrongUsage, NotFound and InvalidContent.
+    Where one is wanted and none is typed, standard input is read whatever it is. Raises WrongUsage, NotFound and
+    InvalidContent.
     """
     if words and file is not None:
         raise WrongUsage("There are two prompts: one is typed, and one is in a file.", hint="Leave out one of them.")
     if file == STDIN or list(words) == [STDIN]:
         return _require(_read_input(), INPUT)
     prompt = _require(_read_file(file), file) if file is not None else " ".join(words).strip()
-    if not wanted:
-        return prompt or None
-    if not prompt:
-        return _require(_read_input(), INPUT) if _is_piped() else None
-    piped = _read_input() if _is_given() else ""
-    return f"{prompt}\n\n{piped}" if piped else prompt
+    is_given = _is_given()
+    piped = _read_input() if is_given or (wanted and not prompt and _is_piped()) else ""
+    if prompt and piped:
+        return f"{prompt}\n\n{piped}"
+    if wanted and is_given and not prompt:
+        return _require(piped, INPUT)
+    return prompt or piped or None
 
 
 def _is_piped() -> bool:
