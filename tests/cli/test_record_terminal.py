@@ -183,10 +183,17 @@ def test_a_program_that_stops_itself_stops_us_as_well(here: Recorder, shell: Per
     assert code_of(shell) == 0
 
 
+SAYS_WHEN_IT_GOES_ON = (
+    "import signal; signal.signal(signal.SIGINT, signal.SIG_DFL); "
+    "signal.signal(signal.SIGCONT, lambda *_: print('again', flush=True)); print('up', flush=True); "
+    "[signal.pause() for _ in range(9)]"
+)
+
+
 def test_a_shell_in_it_has_its_own_jobs(here: Recorder, shell: Person) -> None:
     li(shell, "env PS1='inner> ' bash --norc --noprofile --noediting -i")
     shell.read("inner> ")
-    shell.type("sh -c 'trap \"echo again\" CONT; echo up; while :; do sleep 0.1; done'\r")
+    shell.type(f"{sys.executable} -c {shlex.quote(SAYS_WHEN_IT_GOES_ON)}\r")
     shell.read("\nup\n")
     shell.type(CTRL_Z)
     shell.read("Stopped")
