@@ -2,6 +2,7 @@
 
 import pytest
 
+from lionstudio.domain.conversation import UNKNOWN_CLASS
 from lionstudio.domain.errors import Conflict, ForkOutOfRange, InvalidRequest, SessionIsRunning, SessionNotFound
 from lionstudio.engines.engine import Task
 from lionstudio.engines.going_on import Conversation, find_to_fork, find_to_resume, go_on, require_one
@@ -60,12 +61,12 @@ def test_a_copy_is_made_by_who_can_make_one(ctx: Context, spoken: str) -> None:
     assert (task.resume, task.fork, how) == ("n1", True, None)
 
 
-@pytest.mark.parametrize("typed", ["first:2", "first:0"])
+@pytest.mark.parametrize("typed", ["first:2", "first:1", "first:0"])
 def test_from_the_middle_it_is_given_what_was_recorded(ctx: Context, spoken: str, typed: str) -> None:
     found = find_to_fork(ctx, typed)
     task, how = go_on(Task("Go on"), "claude", found)
     assert (task.resume, texts(task)) == (None, ["Be kind.", "One"][: found.position])
-    assert (how is None) == (found.position == 0)
+    assert (how is None) == (found.position < 2)  # a system prompt is given to every agent by itself
 
 
 def test_lionagi_gets_messages_and_nothing_needs_to_be_said(ctx: Context, spoken: str) -> None:
@@ -135,11 +136,26 @@ def test_a_position_that_is_no_number_is_said_and_not_taken_for_a_name(
         find_to_fork(ctx, "other:abc")
 
 
-def test_what_cannot_be_gone_on_with_says_why(ctx: Context, location: str, spoken: str) -> None:
-    with launched(Launch(name="silent", db=location)) as begun:
+def test_a_conversation_of_nothing_but_its_system_prompt_is_gone_on_with(ctx: Context, location: str) -> None:
+    with launched(Launch(name="young", db=location)) as begun:
+        begun.run.message(role="notice", content="It begins.", lion_class=UNKNOWN_CLASS)
         begun.run.system("Be kind.")
-    with pytest.raises(Conflict, match="nothing was said in it"):
-        find_to_resume(ctx, begun.run.session_id)
+    assert find_to_resume(ctx, "young").position == 2
+    assert find_to_fork(ctx, "young:1").position == 1
+    task, how = go_on(Task("Go on", system="Be kind."), "exec", find_to_resume(ctx, "young"))
+    assert (task.system_is_known, how) == (True, None)
+
+
+def test_what_cannot_be_gone_on_with_says_why(ctx: Context, location: str, spoken: str) -> None:
+    for name in ("empty", "silent"):
+        with launched(Launch(name=name, db=location)) as begun:
+            if name == "silent":
+                begun.run.message(role="notice", content="It never spoke.", lion_class=UNKNOWN_CLASS)
+        for find in (find_to_resume, find_to_fork):
+            with pytest.raises(Conflict, match="nothing was said in it"):
+                find(ctx, name)
+        with pytest.raises(Conflict, match="nothing was said in it"):
+            find_to_fork(ctx, f"{name}:0")
     with pytest.raises(ForkOutOfRange, match="has 3 messages and cannot be forked at 4"):
         find_to_fork(ctx, "first:4")
     with pytest.raises(SessionNotFound):

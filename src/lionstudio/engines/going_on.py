@@ -14,6 +14,7 @@ from lionstudio.domain.errors import Conflict, ForkOutOfRange, InvalidRequest, S
 from lionstudio.domain.phrases import count_of
 from lionstudio.domain.session import InvocationKind, Session, SourceKind
 from lionstudio.engines.engine import COMMAND_ENGINE, Task
+from lionstudio.engines.history import tell_history
 from lionstudio.engines.known import engine_name
 from lionstudio.engines.launch import Parent
 from lionstudio.engines.working import NATIVE_ID, resumed
@@ -28,7 +29,7 @@ COPIES = frozenset({"claude", "codex"})  # engines whose agents can go on with a
 TAKES_MESSAGES = frozenset({"lionagi"})  # engines that are given messages, and need no text
 POSITION = re.compile(r"(.+):(\d{1,9})", re.DOTALL)
 LAST_POSITION = 999_999_999
-SPOKEN = frozenset({MessageKind.USER, MessageKind.ASSISTANT})
+SPOKEN = frozenset({MessageKind.SYSTEM, MessageKind.USER, MessageKind.ASSISTANT})
 
 
 class Conversation(NamedTuple):
@@ -138,7 +139,7 @@ def go_on(task: Task, engine: str, conversation: Conversation) -> tuple[Task, st
     if why_not is None:
         return native, None
     task = task._replace(history=conversation.history)
-    if engine in TAKES_MESSAGES or not conversation.history:
+    if engine in TAKES_MESSAGES or not tell_history(conversation.history):
         return task, None
     return task, f"{why_not}, so it is given what was said before as text."
 
@@ -170,11 +171,11 @@ def _read(ctx: Context, session: Session, position: int | None, *, is_copied: bo
             f"The run {session.id} has {count_of(length, 'message')} and cannot be forked at {position}.",
             hint=f"Choose a position from 0 (nothing is kept) to {length} (everything is kept).",
         )
+    is_command = session.invocation_kind is InvocationKind.COMMAND
+    if is_command or not any(message.kind in SPOKEN for message in walk_history(ctx, branch)):
+        raise _no_conversation(session)
     at = length if position is None else position
     history = tuple(walk_history(ctx, branch, upto=at))
-    is_empty = not any(message.kind in SPOKEN for message in history)
-    if session.invocation_kind is InvocationKind.COMMAND or (is_empty and at > 0) or length == 0:
-        raise _no_conversation(session)
     is_running = is_at_work(ctx, session)
     return Conversation(session, branch, at, history, is_running, is_copied, _has_gone_on(ctx, branch))
 
