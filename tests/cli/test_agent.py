@@ -81,9 +81,15 @@ def test_what_is_not_utf_8_is_replaced_in_a_prompt_and_in_an_answer_and_both_are
     asked = type_li("agent", "exec/cat", "--file", str(file))
     assert (asked.code, asked.out) == (0, "caf\ufffd \0 bar\n")
     assert asked.err.startswith(f"li: {file} is not all UTF-8, so the agent gets \ufffd for what is not.")
+    assert asked.err.count("\n") == 1  # the answer is UTF-8
     answered = type_li("agent", "exec", "Hi", "--", "printf", r"caf\351 \000 bar")
     assert (answered.code, answered.out) == (0, "caf\ufffd \0 bar\n")
-    assert answered.err.startswith("Where the answer has \ufffd, it was not UTF-8.")
+    assert answered.err.startswith("lionstudio: Where the answer has \ufffd, it was not UTF-8.")
+
+
+def test_a_replacement_character_that_somebody_wrote_is_text_like_any_other() -> None:
+    assert type_li("agent", "exec/cat", "a \ufffd b") == (0, "a \ufffd b\n", "")
+    assert type_li("agent", "exec/cat", stdin="\ufeffa \ufffd b") == (0, "a \ufffd b\n", "")
 
 
 def test_who_waits_for_a_pipe_that_stays_open_says_so() -> None:
@@ -573,6 +579,22 @@ def test_the_folder_of_a_run_whose_li_died_is_finished_by_who_fails_it(
     assert type_li("state", "import", *elsewhere).code == 0
     told = type_li("runs", "tail", run.id, "--json", *elsewhere).objects
     assert [one["kind"] for one in told] == ["user", "assistant"]
+
+
+def test_the_folder_of_a_run_whose_li_died_is_finished_by_who_kills_its_agent(ctx: Context, home: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "lionstudio", "agent", "exec", "Hi", "--", "sh", "-c", "echo one; exec sleep 100"],
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    ) as li:  # fmt: skip
+        wait_until(lambda: runs(ctx) and len(said(ctx, runs(ctx)[0].id)) == 2, within=DEADLINE)
+        wait_until(lambda: len(list_processes(ctx, runs(ctx)[0].id)) == 2, within=DEADLINE)
+        li.kill()
+    [run] = runs(ctx)
+    assert type_li("runs", "kill", run.id, "--yes").code == 0
+    folder = home / "runs" / run.id
+    assert json.loads((folder / "run.json").read_text())["status"] == "cancelled"
+    assert not (folder / "run.lock").exists()
+    assert [len(json.loads(file.read_text())["messages"]) for file in (folder / "branches").iterdir()] == [2]
 
 
 def test_an_agent_works_on_when_li_is_killed(ctx: Context, tmp_path: Path) -> None:

@@ -88,6 +88,18 @@ def test_what_is_piped_in_is_what_a_flow_begins_with(tmp_path: Path):
     assert type_li("flow", str(file), "piped").out == "A\n\npiped, B\n"
 
 
+def test_an_answer_that_is_not_utf_8_is_said_once(tmp_path: Path):
+    model = agent(tmp_path / "latin.sh", "printf 'caf\\351'\n")
+    file = write(
+        tmp_path / "flow.yaml",
+        f"steps: {{a: {{model: {model}, prompt: A}}, b: {{model: exec/cat, prompt: B, needs: a}}}}\n",
+    )
+    answer = type_li("flow", str(file))
+    assert "caf\ufffd" in answer.out
+    assert answer.err.startswith("lionstudio: Where the answer has \ufffd, it was not UTF-8.")
+    assert answer.err.count("\n") == 1
+
+
 def test_agents_work_at_the_same_time_and_no_more_than_allowed(ctx: Context, tmp_path: Path):
     # Each waits for the other: alone none of them would ever end.
     meets = agent(

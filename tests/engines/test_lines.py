@@ -17,7 +17,9 @@ def test_lines_are_the_same_in_whatever_pieces_they_come(data: bytes, cuts: list
     whole = data.split(b"\n")
     if not whole[-1]:
         whole.pop()
-    assert found == [line.removesuffix(b"\r").decode(errors="replace") for line in whole]
+    whole = [line.removesuffix(b"\r") for line in whole]
+    assert found == [line.decode(errors="replace") for line in whole]
+    assert lines.has_replaced == any(line.decode(errors="ignore").encode() != line for line in whole)
 
 
 def test_a_line_without_end_does_not_fill_the_memory() -> None:

@@ -100,8 +100,6 @@ class Console:
     def say_answer(self, text: str) -> None:
         """Print what an agent wrote: to a program or a file as it is, to a terminal so that it steers nothing."""
         self.say_data(many_lines(text) if self.is_terminal else text)
-        if "\ufffd" in text:
-            self.say("Where the answer has \ufffd, it was not UTF-8. Bytes of any kind pass through: li record -- CMD")
 
     def json(self, value: Mapping[str, Any]) -> None:
         """Print an answer for programs: one object, one line."""

@@ -99,6 +99,7 @@ class Verdict(NamedTuple):
     sentence: str | None = None  # for people
     answer: str | None = None  # the last thing the agent itself said
     left_out: int = 0  # characters that are missing in the middle of that, because it has no end
+    has_replaced: bool = False  # some of what it printed was not UTF-8
 
 
 class Engine(Protocol):

@@ -101,10 +101,13 @@ class Launched:
         return f"{prompt}\n\n{note}"
 
     def save(self, name: str, worked: Worked) -> None:
-        """Put an answer where --save says, if it does. One that cannot be written is said, and ends nothing."""
+        """Put an answer where --save says, if it does. What is not as the agent wrote it is said, and ends nothing."""
         if worked.left_out:
             self.say(f"cut {name}", f"The answer is very long: {count_of(worked.left_out, 'character')} are left out.")
         folder, text = self.launch.save, worked.answer
+        if worked.has_replaced and "\ufffd" in (text or ""):
+            said = "Where the answer has \ufffd, it was not UTF-8. Bytes of any kind pass through: li record -- CMD"
+            self.say(f"replaced {name}", said)
         if folder is None or text is None:
             return
         try:
@@ -218,4 +221,4 @@ def _announced(launch: Launch, settings: Settings) -> tuple[Keeper, SessionDraft
         parent_branch_id=None if parent is None else parent.branch_id,
         forked_at_ord=None if parent is None else parent.position,
     )
-    return Keeper(settings, line.session_id), draft
+    return Keeper(settings, line.session_id, hurries=True), draft

@@ -12,6 +12,7 @@ class Lines:
         self._longest = longest
         self._parts: list[bytes] = []
         self._size = 0
+        self.has_replaced = False  # something was not UTF-8
 
     def feed(self, data: bytes) -> Iterator[str]:
         """The lines that these bytes complete, without their ends."""
@@ -36,4 +37,9 @@ class Lines:
         line = b"".join(self._parts)
         self._parts.clear()
         self._size = 0
-        return line.removesuffix(b"\r").decode(errors="replace")
+        line = line.removesuffix(b"\r")
+        try:
+            return line.decode()
+        except UnicodeDecodeError:
+            self.has_replaced = True
+            return line.decode(errors="replace")

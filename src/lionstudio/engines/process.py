@@ -50,7 +50,7 @@ def run_process(
         tell(event)
     if not ended.started:
         return Verdict(ended.code, failed=True, sentence=f"It could not be started: {ended.why}.{_way_out(argv)}")
-    return reader.verdict(ended.code)
+    return reader.verdict(ended.code)._replace(has_replaced=lines.has_replaced)
 
 
 def _way_out(argv: Sequence[str]) -> str:

@@ -55,6 +55,7 @@ class Worked(NamedTuple):
     unknown_lines: int = 0
     noise: str = ""  # the last of what it printed beside its stream
     left_out: int = 0  # characters that are missing in the middle of the answer
+    has_replaced: bool = False  # some of what the agent printed was not UTF-8
 
 
 def work(
@@ -244,6 +245,7 @@ def _judge(engine: str, verdict: Verdict, writer: Writer, cause: int | None) -> 
         unknown_lines=writer.unknown_lines,
         noise=writer.noise,
         left_out=verdict.left_out,
+        has_replaced=verdict.has_replaced,
     )
 
 
