@@ -38,7 +38,16 @@ def test_a_prompt_too_long_for_an_argument_is_a_failure_with_a_sentence(sqlite_r
     worked = let(sqlite_run, Task("x" * 3_000_000, arguments=("echo", "{prompt}")))
     assert worked.exit_code == 126
     assert "Argument list too long" in (worked.sentence or "")
-    assert "leave out {prompt}, and the command reads it from standard input." in (worked.sentence or "")
+    assert (worked.sentence or "").endswith(
+        ". Leave out {prompt}, and the command reads the prompt from standard input."
+    )
+
+
+def test_a_command_that_cannot_be_begun_for_another_reason_is_not_blamed_on_its_prompt(sqlite_run: Run) -> None:
+    missing = let(sqlite_run, Task("x" * 200_000, arguments=("no-such-program", "{prompt}")))
+    assert missing.sentence == "It could not be started: no-such-program: No such file or directory."
+    long = let(sqlite_run, Task("x", arguments=("echo", "x" * 3_000_000)))
+    assert long.sentence == "It could not be started: echo: Argument list too long."
 
 
 def test_a_prompt_of_megabytes_comes_by_standard_input(sqlite_run: Run) -> None:

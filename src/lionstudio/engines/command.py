@@ -13,6 +13,7 @@ from lionstudio.engines.saying import answer
 from lionstudio.recorders.stopping import Stopping
 
 PROMPT = "{prompt}"  # in an argument: where the prompt goes; without it the command reads it from its standard input
+WITHOUT_ARGUMENT = f"Leave out {PROMPT}, and the command reads the prompt from standard input."
 HALF_RECORDED = 512 * 1024  # characters of an answer that are recorded, of its beginning and of its end
 HALF_KEPT = 32 * 1024 * 1024  # … and that who asked is given: whoever prints without end must not fill the memory
 SHORT = 16 * 1024  # characters of an answer that is shown with everything that comes to it
@@ -34,7 +35,15 @@ class CommandEngine:
         prompt = whole_prompt(task) if not task.system else f"{task.system}\n\n{whole_prompt(task)}"
         if any(PROMPT in argument for argument in argv):
             argv = [argument.replace(PROMPT, prompt) for argument in argv]
-            return run_process(argv, task, stdin=None, reader=CommandReader(), tell=tell, stopping=stopping)
+            return run_process(
+                argv,
+                task,
+                stdin=None,
+                reader=CommandReader(),
+                tell=tell,
+                stopping=stopping,
+                if_too_long=WITHOUT_ARGUMENT,
+            )
         return run_process(argv, task, stdin=prompt, reader=CommandReader(), tell=tell, stopping=stopping)
 
 

@@ -1,5 +1,6 @@
 """An agent that is a process: fed with its prompt, its stream read line by line, asked to stop when the run is."""
 
+import errno
 import os
 from codecs import getincrementaldecoder
 from collections.abc import Sequence
@@ -10,13 +11,23 @@ from lionstudio.recorders.child import run_child
 from lionstudio.recorders.command_lines import shell_line
 from lionstudio.recorders.stopping import Stopping
 
-LONGEST_ARGUMENT = 131_071  # bytes that Linux takes
+TOO_LONG = os.strerror(errno.E2BIG)
 
 
 def run_process(
-    argv: Sequence[str], task: Task, *, stdin: str | None, reader: Reader, tell: Tell, stopping: Stopping
+    argv: Sequence[str],
+    task: Task,
+    *,
+    stdin: str | None,
+    reader: Reader,
+    tell: Tell,
+    stopping: Stopping,
+    if_too_long: str = "",
 ) -> Verdict:
-    """Run a command to its end, telling what its stream means as it comes."""
+    """Run a command to its end, telling what its stream means as it comes.
+
+    `if_too_long` is what to do about arguments that the operating system does not take.
+    """
     argv = [_plain(argument) for argument in argv]
     lines = Lines()
     noise = getincrementaldecoder("utf-8")("replace")  # a character may come in two pieces
@@ -48,16 +59,10 @@ def run_process(
         read(line)
     for event in reader.end():
         tell(event)
-    if not ended.started:
-        return Verdict(ended.code, failed=True, sentence=f"It could not be started: {ended.why}.{_way_out(argv)}")
+    if ended.why is not None:
+        way_out = f" {if_too_long}" if if_too_long and ended.why.endswith(TOO_LONG) else ""
+        return Verdict(ended.code, failed=True, sentence=f"It could not be started: {ended.why}.{way_out}")
     return reader.verdict(ended.code)._replace(has_replaced=lines.has_replaced)
-
-
-def _way_out(argv: Sequence[str]) -> str:
-    """What to do about a command that the operating system does not take."""
-    if max(len(argument.encode()) for argument in argv) <= LONGEST_ARGUMENT:
-        return ""
-    return " The prompt is too long for an argument: leave out {prompt}, and the command reads it from standard input."
 
 
 def _plain(text: str) -> str:
