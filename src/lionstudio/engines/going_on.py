@@ -20,7 +20,7 @@ from lionstudio.engines.launch import Parent
 from lionstudio.engines.working import NATIVE_ID, resumed
 from lionstudio.services.branches import get_branch, list_forks, walk_history
 from lionstudio.services.context import Context
-from lionstudio.services.following import is_at_work
+from lionstudio.services.following import may_still_be_written_to
 from lionstudio.services.forking import history_length
 from lionstudio.services.messages import find_line
 from lionstudio.services.session_finding import resolve_session
@@ -99,7 +99,7 @@ class Conversation(NamedTuple):
 def find_to_resume(ctx: Context, typed: str) -> Conversation:
     """The conversation of a run that has ended, or that nobody will end; raises SessionNotFound and Conflict."""
     session = resolve_session(ctx, typed)
-    if is_at_work(ctx, session):
+    if may_still_be_written_to(ctx, session):
         raise SessionIsRunning(
             f"The run {typed!r} still runs, and only one agent can go on with it.",
             hint=f"li runs wait {session.id} waits for its end; --fork-from {session.id} goes on with a copy now.",
@@ -176,7 +176,7 @@ def _read(ctx: Context, session: Session, position: int | None, *, is_copied: bo
         raise _no_conversation(session)
     at = length if position is None else position
     history = tuple(walk_history(ctx, branch, upto=at))
-    is_running = is_at_work(ctx, session)
+    is_running = may_still_be_written_to(ctx, session)
     return Conversation(session, branch, at, history, is_running, is_copied, _has_gone_on(ctx, branch))
 
 

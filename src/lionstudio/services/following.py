@@ -91,7 +91,7 @@ class DeathWatch:
         return gone
 
 
-def is_at_work(ctx: Context, session: Session) -> bool:
+def may_still_be_written_to(ctx: Context, session: Session) -> bool:
     """Whether somebody may still write to a run: it runs, and not all of its processes are known to be gone."""
     if session.status is not SessionStatus.RUNNING:
         return False
