@@ -133,7 +133,7 @@ def test_a_stretch_says_in_which_branches_messages_stand(ctx: Context) -> None:
         append_message(ctx, line_of("run-1"), user_says(str(number), id=f"m{number}"))
     stretch = read_stretch(ctx, "run-1", after=1, limit=2)
     assert [message.id for message in stretch.messages] == ["m1", "m2"]
-    assert stretch.branch_ids == {"m1": ("run-1-main",), "m2": ("run-1-main",)}
+    assert stretch.places == {"m1": (("run-1-main", 2),), "m2": (("run-1-main", 3),)}
     with pytest.raises(SessionNotFound):
         read_stretch(ctx, "nobody", after=0, limit=1)
 

@@ -205,10 +205,6 @@ class Stretch(NamedTuple):
     messages: tuple[Message, ...]
     places: dict[str, tuple[tuple[str, int], ...]]  # by message: its branches, and its place among the own ones of each
 
-    @property
-    def branch_ids(self) -> dict[str, tuple[str, ...]]:
-        return {id: tuple(branch for branch, _ in places) for id, places in self.places.items()}
-
 
 def read_stretch(ctx: Context, session_id: str, *, after: int, limit: int) -> Stretch:
     """A run's messages from position `after` + 1; raises SessionNotFound."""
