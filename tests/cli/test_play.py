@@ -155,6 +155,11 @@ def test_what_is_typed_wrong_is_told_all_at_once_and_nothing_is_run(home: Path, 
     assert (empty.code, empty.err) == (2, "li: Standard input holds no prompt: it is empty.\n")
     assert type_li("play", "review", "path=x", "a", "-f", "b").err.startswith("li: There are two prompts")
     assert type_li("play", "review", "path=x", "path=y", "z").err.startswith("li: The argument path is given twice.")
+    sentence = type_li("play", "review", "path=x", "x=y is an equation")
+    assert sentence.code == 2
+    assert sentence.err.splitlines()[1] == (
+        "review: If 'x=y is an equation' is text, pipe it in, or name a --file: it begins like an argument."
+    )
     playbook(home, "args: {path: x}\nmodel: exec/cat\nprompt: '{path}'\n")
     assert "It has no place for 'depth'. It takes: path=…." in type_li("play", "review", "depth").err
     piped = type_li("play", "review", stdin="depth")

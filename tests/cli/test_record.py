@@ -93,6 +93,8 @@ def test_what_cannot_be_begun_is_said_and_recorded(here: Recorder, tmp_path: Pat
         ("--timeout", "0", "--", "true"),
         ("--timeout", "1e10", "--", "true"),
         ("--kind", "x", "--", "true"),
+        ("--expect", "", "--", "true"),
+        ("--expect", "a", "--expect", " ", "--", "true"),
     ],
 )
 def test_what_makes_no_sense_is_refused_before_anything_is_begun(here: Recorder, words: tuple[str, ...]) -> None:

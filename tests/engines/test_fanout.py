@@ -32,7 +32,15 @@ def test_workers_take_turns_and_one_needs_them_all():
         "synthesis", OTHER, ("agent-1", "agent-2", "agent-3"), True,
     )  # fmt: skip
     assert steps[-1].prompt.startswith("3 agents were given the task below")
+    assert steps[-1].prompt.endswith("who is right.\n\n--- The task ---\n{input}\n--- The end of the task ---")
     assert len(fanout_steps([ONE], 3, None)) == 3
+
+
+def test_the_answer_of_one_agent_is_spoken_of_as_one():
+    (_, synthesis) = fanout_steps([ONE], 1, OTHER)
+    assert synthesis.prompt.startswith("An agent was given the task below. Its answer follows it.\n")
+    assert synthesis.prompt.endswith("what is wrong.\n\n--- The task ---\n{input}\n--- The end of the task ---")
+    assert "agents" not in synthesis.prompt
 
 
 GOOD, BAD = Done("yes", model="claude/a"), Done(None, 3, sentence="It broke")

@@ -31,5 +31,9 @@ def test_an_unknown_engine_is_answered_with_those_there_are(typed: str) -> None:
 
 
 def test_a_slash_without_a_model_is_a_mistake() -> None:
-    with pytest.raises(InvalidRequest, match="names no model"):
-        engine_for("exec/")
+    with pytest.raises(InvalidRequest, match="names no model") as caught:
+        engine_for("claude/")
+    assert caught.value.hint == "Write claude/MODEL, or only claude."
+    with pytest.raises(InvalidRequest, match="'exec/ ' names no command") as caught:
+        engine_for("exec/ ")
+    assert caught.value.hint == "Write it after the slash: 'exec/./my-agent'"

@@ -72,6 +72,11 @@ def _bind(call: Call, playbook: Playbook, again: str) -> dict[str, str]:
             values[INPUT] = prompt
         elif playbook.uses_input:
             problems.append("Its {input} is missing: type it after the arguments, pipe it in, or name a --file.")
+    problems += [
+        f"If '{name}={text}' is text, pipe it in, or name a --file: it begins like an argument."
+        for name, text in typed.items()
+        if has_place and name not in playbook.arguments and " " in text
+    ]
     if problems:
         usage = [again, *(f"{name}=…" for name in playbook.arguments), *(["INPUT"] if playbook.uses_input else [])]
         error = WrongUsage(f"{playbook.name} was not run.", hint=f"Type: {' '.join(usage)}")

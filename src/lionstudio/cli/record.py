@@ -22,6 +22,8 @@ def record(call: Call) -> int:
     args = call.args
     if not args.argv or not args.argv[0]:
         raise WrongUsage("li record: The command is missing.", hint="Type it after --, such as: li record -- pytest -q")
+    if not all(pattern.strip() for pattern in args.expect or ()):
+        raise WrongUsage("--expect names no file.", hint="Name what the command is to leave: --expect 'out/*.md'")
     check_timeout(args.timeout)
     wanted = Wanted(
         args.argv,

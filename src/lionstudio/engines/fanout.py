@@ -10,11 +10,16 @@ from lionstudio.recorders.stopping import Stopping
 AGENTS = 3  # unless somebody says how many, or names more models
 MOST_AGENTS = 64
 SYNTHESIS = "synthesis"
+CHECK = """\
+An agent was given the task below. Its answer follows it.
+Write the answer that whoever gave the task should get: keep what is right, and leave out what is wrong.
+{task}"""
 MERGE = """\
 {count} agents were given the task below, each without knowing of the others. Their answers follow it.
 Write the one answer that whoever gave the task should get: keep what is right, also where only one of them saw it,
 leave out what is wrong, and say where they disagree and you cannot tell who is right.
-
+{task}"""
+TASK = """
 --- The task ---
 {input}
 --- The end of the task ---"""
@@ -26,7 +31,7 @@ def fanout_steps(workers: Sequence[Worker], count: int, synthesis: Worker | None
     if synthesis is None:
         return tuple(steps)
     needs = tuple(step.name for step in steps)
-    merge = MERGE.replace("{count}", str(count))
+    merge = (CHECK if count == 1 else MERGE).replace("{count}", str(count)).replace("{task}", TASK)
     return (*steps, Step(SYNTHESIS, merge, synthesis, needs, settles_for_some=True))
 
 

@@ -49,6 +49,8 @@ def engine_for(name: str) -> tuple[Engine, str | None]:
     """
     engine, slash, model = name.strip().partition("/")
     if slash and not model.strip():
+        if engine == COMMAND_ENGINE:
+            raise InvalidRequest(f"{name!r} names no command.", hint=f"Write it after the slash: '{engine}/./my-agent'")
         raise InvalidRequest(f"{name!r} names no model.", hint=f"Write {engine}/MODEL, or only {engine}.")
     known = ENGINES.get(engine_name(name))
     if known is None:
