@@ -14,7 +14,7 @@ import pytest
 from lionstudio import machine
 from lionstudio.store.open import open_database
 from tests.cli.conftest import run_li
-from tests.cli.recording import LI, Recorder, impatient
+from tests.cli.recording import IMPATIENT, LI, Recorder, impatient
 from tests.recorders.agents import Agent, let_go, locked, spool_files
 
 READY = "import os, signal, sys, time; print(os.getpid(), flush=True)\n"
@@ -41,6 +41,12 @@ def first_number(process: "subprocess.Popen[bytes]") -> int:
 def is_alive(pid: int) -> bool:
     seen = machine.look_at(pid)
     return seen is not None and seen.state not in ("Z", "X")
+
+
+def listens_to(pid: int, number: int) -> bool:
+    """Whether a process has something of its own to do when a signal comes."""
+    caught = Path(f"/proc/{pid}/status").read_text().partition("SigCgt:")[2].split()[0]
+    return bool(int(caught, 16) >> (number - 1) & 1)
 
 
 def children_of(pid: int) -> list[str]:
@@ -114,6 +120,17 @@ class TestSignals:
         assert here.ending == ("cancelled", 143, "run.cancelled.terminated")
         history = run_li("runs", "show", here.session.id, "--db", here.location).out
         assert "did not end within" in history
+
+    def test_one_that_is_told_to_stop_while_the_database_is_waited_for_is_not_begun(
+        self, here: Recorder, tmp_path: Path
+    ) -> None:
+        patient = (sys.executable, "-c", IMPATIENT.replace("keeper.BUSY_PATIENCE = ", ""), "0.1")
+        with Locker(here.location), here.process("--", "touch", str(tmp_path / "begun"), li=patient) as process:
+            until(lambda: listens_to(process.pid, signal.SIGTERM))
+            process.terminate()
+            assert process.wait() == -signal.SIGTERM
+        assert not (tmp_path / "begun").exists()
+        assert here.ending == ("cancelled", 143, "run.cancelled.terminated")
 
     def test_a_deadline_stops_it(self, here: Recorder) -> None:
         assert here.run("--timeout", "0.3", *python(ENDS_WELL)).code == 124

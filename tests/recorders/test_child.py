@@ -145,12 +145,6 @@ print(int(signal.sigwait((1, 2, 15))), flush=True)
     assert heard.stdout.decode().split() == ["ready", told]
 
 
-def test_who_was_asked_before_it_began_is_told_at_once() -> None:
-    stopping = Stopping()
-    stopping.stop(143)
-    assert Heard().run("sleep", "100", stopping=stopping) == Exit(143)
-
-
 def test_a_child_that_ignores_it_is_killed_with_its_group_when_its_time_is_over(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -244,3 +238,12 @@ def test_no_descriptor_is_left_open() -> None:
         Heard().run("cat", stdin=b"x")
         Heard().run("no-such-program-anywhere")
     assert set(os.listdir("/proc/self/fd")) == before
+
+
+def test_one_that_was_told_to_stop_before_it_began_is_not_begun(tmp_path: Path) -> None:
+    stopping = Stopping()
+    stopping.stop(143)
+    ended = run_child(
+        ["touch", str(tmp_path / "begun")], stopping=stopping, on_start=print, on_stdout=print, on_stderr=print
+    )
+    assert (ended.code, ended.started, list(tmp_path.iterdir())) == (143, False, [])

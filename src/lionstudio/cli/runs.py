@@ -81,6 +81,7 @@ def wait(call: Call) -> int:
 def kill(call: Call) -> int | None:
     """End the process of a run, prove that it is gone, and keep who did it and why."""
     from lionstudio.cli.operator import operator
+    from lionstudio.recorders.run_folder import finish_left
     from lionstudio.services import killing
 
     grace = call.args.grace
@@ -100,6 +101,8 @@ def kill(call: Call) -> int | None:
     if not call.out.confirm("End it?", yes=call.args.yes):
         return 1
     done = killing.kill(call.ctx, plan, actor=operator(), reason=call.args.reason, grace=grace)
+    if (why_not := finish_left(call.ctx, call.settings, plan.session.id)) is not None:
+        call.out.say(why_not)
     if call.out.as_json:
         call.out.json(_killed_object(done, grace))
     else:

@@ -45,6 +45,8 @@ def run_child(
     """
     from subprocess import DEVNULL, PIPE, Popen
 
+    if stopping.cause is not None:
+        return Exit(stopping.cause, "it was told to stop before it began")
     try:
         process = Popen(
             argv,

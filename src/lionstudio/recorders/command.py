@@ -18,7 +18,7 @@ from lionstudio.recorders.processes import put_processes, see_processes
 from lionstudio.recorders.recorder import Run
 from lionstudio.recorders.recording import Recording
 from lionstudio.recorders.records import open_call_record, session_facts_record
-from lionstudio.recorders.running import Ended, way_of
+from lionstudio.recorders.running import Ended, told_before, way_of
 from lionstudio.recorders.stopping import Stopping
 from lionstudio.services.context import new_line
 from lionstudio.services.open_calls import open_call
@@ -61,7 +61,7 @@ def run_recorded(wanted: Wanted, env: Mapping[str, str]) -> Ended:
         run.user(shell_line(wanted.argv), node_metadata={"argv": list(wanted.argv)})
         heard = Heard(run, wanted)
         try:
-            ended = way.go(heard, stopping)
+            ended = way.go(heard, stopping) if stopping.cause is None else told_before(stopping.cause)
             heard.finish(ended)
             run.finish(exit_code=ended.code, sentence=ended.sentence)
         finally:
@@ -175,7 +175,8 @@ def _announce(wanted: Wanted) -> Run:
         branch_name="main",
         node_metadata=_metadata(wanted),
     )
-    keeper = Keeper(load_settings(db=wanted.db), line.session_id, is_prepared=False, makes_folder=False)
+    settings = load_settings(db=wanted.db)
+    keeper = Keeper(settings, line.session_id, is_prepared=False, makes_folder=False, hurries=True)
     return Run(Recording(keeper, draft), name=wanted.name, model=None)
 
 

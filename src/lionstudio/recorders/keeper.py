@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 BUSY_PATIENCE = 10.0  # seconds a busy database is waited for before the message is set aside
 LEAVING_PATIENCE = 30.0  # seconds that leaving the block tries to write what was set aside
+HURRIED_PATIENCE = 3.0  # either of them, where somebody waits for a command and not for its recording
 RETRY_EVERY = 1.0
 LOOK_AGAIN_AFTER = 0.1  # seconds between two tries of a block that is being left
 OUR_MODULES = frozenset({"lionstudio", "apsw", "psycopg", "json", "threading", "os", "posixpath"})
@@ -45,7 +46,13 @@ class Keeper:
     """One run's way to the database. Once something is set aside, everything after it follows until all is written."""
 
     def __init__(
-        self, settings: Settings, session_id: str, *, is_prepared: bool = True, makes_folder: bool = True
+        self,
+        settings: Settings,
+        session_id: str,
+        *,
+        is_prepared: bool = True,
+        makes_folder: bool = True,
+        hurries: bool = False,
     ) -> None:
         """Without being prepared it begins sooner; call `prepare` as soon as there is time for it.
 
@@ -53,6 +60,7 @@ class Keeper:
         """
         self._settings = settings
         self._makes_folder = makes_folder
+        self._hurries = hurries
         if is_prepared:
             prepare()
         self._session_id = session_id
@@ -118,7 +126,7 @@ class Keeper:
 
     def finish(self, *, patience: float | None = None) -> None:
         """Write what was set aside, for as long as `patience`; what is left then waits on disk for the next open."""
-        give_up = time.monotonic() + (LEAVING_PATIENCE if patience is None else patience)
+        give_up = time.monotonic() + (self._at_most(LEAVING_PATIENCE) if patience is None else patience)
         while self._backlog.waiting and not self._catch_up():
             if self._hopeless or signals.told_to_stop or time.monotonic() >= give_up:
                 break
@@ -170,7 +178,7 @@ class Keeper:
                 )
                 return False
             except DatabaseBusy as error:
-                if time.monotonic() - began >= BUSY_PATIENCE or signals.told_to_stop:
+                if time.monotonic() - began >= self._at_most(BUSY_PATIENCE) or signals.told_to_stop:
                     self._say_waiting(error)
                     return False
                 time.sleep(0.01)
@@ -179,6 +187,9 @@ class Keeper:
                     raise
                 self._say_waiting(error)
                 return False
+
+    def _at_most(self, patience: float) -> float:
+        return min(patience, HURRIED_PATIENCE) if self._hurries else patience
 
     def _catch_up(self) -> bool:
         """Write everything that waits, in order; whether it worked."""

@@ -122,6 +122,8 @@ def finish_left(ctx: Context, settings: Settings, session_id: str) -> str | None
     if not os.path.isfile(os.path.join(path, RUN_FILE)):
         return None
     try:
+        if _is_written(path):
+            return None  # by the run itself, which lives
         cwd = (get_session(ctx, session_id).node_metadata or {}).get("cwd")
         _write_all(ctx, path, session_id, cwd if isinstance(cwd, str) else None)
         with suppress(FileNotFoundError):
@@ -129,6 +131,16 @@ def finish_left(ctx: Context, settings: Settings, session_id: str) -> str | None
     except (Error, OSError) as error:
         return f"The folder {path} is not whole: {error}."
     return None
+
+
+def _is_written(path: str) -> bool:
+    """Whether somebody holds the lock of a folder."""
+    with suppress(FileNotFoundError), open(os.path.join(path, LOCK_FILE), "rb") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
 
 
 def _write_all(ctx: Context, path: str, session_id: str, cwd: str | None) -> None:

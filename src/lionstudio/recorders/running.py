@@ -132,6 +132,11 @@ class OnTerminal:
         self._terminal.close(is_left_open=self._is_left_open)
 
 
+def told_before(cause: int) -> Ended:
+    """How a command ends that was told to before it began."""
+    return Ended(cause, "It was told to stop before it began", has_begun=False, died_of=SIGNALS[cause])
+
+
 def not_begun(argv: Sequence[str], error: OSError) -> Ended:
     from lionstudio.recorders.child import why_not_started
 

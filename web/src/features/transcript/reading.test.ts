@@ -86,6 +86,10 @@ test.each([
     { isError: true, text: 'no', value: null, exitCode: null },
   ],
   [
+    { output: { error: 'of no call' } },
+    { isError: false, text: null, value: { error: 'of no call' }, exitCode: null },
+  ],
+  [
     { function: 'bash', output: { error: 'a word in a page' } },
     { isError: false, text: null, value: { error: 'a word in a page' }, exitCode: null },
   ],

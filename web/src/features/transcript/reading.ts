@@ -169,8 +169,8 @@ export type Result = {
 export function readResult(message: Message): Result {
   const content = isFields(message.content) ? message.content : null
   // lionagi puts what went wrong into the output, beside the call that it repeats there.
-  const inside =
-    isFields(content?.output) && content.output.function === content.function ? content.output : null
+  const given = isFields(content?.output) && 'function' in content.output ? content.output : null
+  const inside = given?.function === content?.function ? given : null
   const error = content?.error || inside?.error
   const output = content === null ? message.content : inside?.error ? null : content.output
   const isError = Boolean(error)
