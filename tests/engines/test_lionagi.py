@@ -26,6 +26,11 @@ from tests.fakes.fake_openai import FakeOpenAI
 from tests.recorders.agents import run_agent
 from tests.waiting import wait_until
 
+# lionagi leaves the pipes of a command that it is interrupted in to the garbage collector, whenever that comes.
+pytestmark = pytest.mark.filterwarnings(
+    r"ignore:Exception ignored in. <_io\.FileIO:pytest.PytestUnraisableExceptionWarning"
+)
+
 SCRIPT = Path(__file__).parent.parent / "fixtures" / "lionagi" / "scripted_agent.json"
 
 

@@ -18,7 +18,7 @@ from lionstudio.domain.files_touched import FILES_SHOWN, FileTouched, list_files
 from lionstudio.domain.health import Evidence, HealthVerdict, classify_health
 from lionstudio.domain.process import ProcessLook, ProcessRecord
 from lionstudio.domain.reasons import EvidenceKind
-from lionstudio.domain.session import Session
+from lionstudio.domain.session import Session, SessionStatus
 from lionstudio.domain.state import NormalizedState, derive_session_state
 from lionstudio.domain.timeline import Span, Step, derive_spans, spans_allowed, steps_allowed, telling_steps
 from lionstudio.domain.tool_errors import KINDS_SHOWN, ToolErrors, failures_shown, first_failure, group_tool_errors
@@ -51,7 +51,7 @@ class SessionDetail(NamedTuple):
     """One run in full."""
 
     summary: SessionSummary
-    branches: tuple[tuple[Branch, Activity | None], ...]  # each with what it waits for, while the run is at work
+    branches: tuple[tuple[Branch, Activity | None], ...]  # each with what it waits for, or did when it was last seen
     tool_errors: tuple[ToolErrors, ...]
     files: tuple[FileTouched, ...]
     places: dict[str, MessagePlace]  # of the messages that the errors and files shown and the reasons name, by id
@@ -120,8 +120,9 @@ def get_detail(ctx: Context, session_id: str) -> SessionDetail:
         state = derive_session_state(session, verdict)
         used = usage.by_model(tx, session_id)
         open_calls = branches.list_open_calls(tx, session_id)
-        lines, works = branches.list_in_session(tx, session_id), is_at_work(session, verdict.health)
-        activities = derive_branch_activities(session, lines, open_calls) if works else [None] * len(lines)
+        lines, is_running = branches.list_in_session(tx, session_id), session.status is SessionStatus.RUNNING
+        # Also of a run that is gone: the timeline shows what it was doing at its last sign of life.
+        activities = derive_branch_activities(session, lines, open_calls) if is_running else [None] * len(lines)
         parent_id = session.parent_session_id
         parent = None if parent_id is None else session_rows.find(tx, parent_id)
         children = tuple(session_rows.list_children(tx, session_id, limit=CHILDREN_SHOWN))
