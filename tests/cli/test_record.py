@@ -16,6 +16,7 @@ from lionstudio.services.context import Context
 from lionstudio.services.sessions import list_processes
 from tests.cli.conftest import Li, run_li
 from tests.cli.recording import LI, Done, Recorder
+from tests.waiting import wait_until
 
 
 @pytest.fixture
@@ -282,8 +283,12 @@ class TestStreams:
             here.wait_for(
                 lambda messages: len(messages) == 2 and messages[1].content == {"assistant_response": "one\n"}
             )
-            (row,) = run_li("runs", "ls", "--json", "--db", here.location).objects
-            assert (row["status"], row["activity"]["kind"], row["activity"]["tool"]) == ("running", "tool", "sh")
+
+            def state() -> tuple[str, str, str | None]:
+                (row,) = run_li("runs", "ls", "--json", "--db", here.location).objects
+                return row["status"], row["activity"]["kind"], row["activity"]["tool"]
+
+            wait_until(lambda: state() == ("running", "tool", "sh"))
             assert process.stdin is not None
             process.stdin.write(b"two\n")
             process.stdin.close()

@@ -200,7 +200,8 @@ class TestDeaths:
         with here.process(*python(script), **pipes) as process:
             pid = first_number(process)
             here.wait_for(lambda messages: len(messages) == 2)
-            until(lambda: any("read -r _" in line for line in children_of(process.pid)))
+            wills = 1 if closed else 2
+            until(lambda: sum("read -r _" in line for line in children_of(process.pid)) >= wills)
             process.kill()
             assert process.communicate(b"go on\n") == (b"out\n", b"" if closed else b"err\n")
         until(lambda: not is_alive(pid))
