@@ -96,7 +96,7 @@ def test_a_command_has_a_terminal_as_large_as_ours_and_reads_from_it(here: Recor
 
 
 def test_ctrl_c_interrupts_the_command_alone(here: Recorder, shell: Person) -> None:
-    li(shell, "sh -c 'echo up; sleep 100'")
+    li(shell, "sh -c 'echo up; exec sleep 100'")
     shell.read("up\n")
     shell.type(CTRL_C)
     assert code_of(shell) == 130
@@ -117,7 +117,7 @@ def test_ctrl_c_ends_the_script_around_it(here: Recorder, shell: Person, tmp_pat
 
 
 def test_ctrl_c_ends_the_loop_around_it(here: Recorder, shell: Person) -> None:
-    shell.type(f'for word in one two; do {RECORD}sh -c "echo up $word; sleep 100"; done; echo over\r')
+    shell.type(f'for word in one two; do {RECORD}sh -c "echo up $word; exec sleep 100"; done; echo over\r')
     shell.read("\nup one\n")
     shell.type(CTRL_C)
     assert code_of(shell) == 130
@@ -128,7 +128,7 @@ def test_a_script_goes_on_after_a_command_that_took_ctrl_c_for_itself(
     here: Recorder, shell: Person, tmp_path: Path
 ) -> None:
     script = tmp_path / "script"
-    script.write_text(f"{RECORD}sh -c 'trap \"exit 4\" INT; echo up; sleep 100'\necho after $?\n")
+    script.write_text(f"{RECORD}sh -c 'trap \"exit 4\" INT; echo up; while :; do sleep 0.1; done'\necho after $?\n")
     shell.type(f"bash {script}\r")
     shell.read("up\n")
     shell.type(CTRL_C)
@@ -152,7 +152,7 @@ def test_ctrl_d_and_ctrl_backslash_are_the_commands_too(here: Recorder, shell: P
     shell.read("up\n")
     shell.type(f"line\r{CTRL_D}")
     assert code_of(shell) == 0
-    li(shell, "sh -c 'ulimit -c 0; echo up; sleep 100'")
+    li(shell, "sh -c 'ulimit -c 0; echo up; exec sleep 100'")
     shell.read("up\n")
     shell.type(CTRL_BACKSLASH)
     assert code_of(shell) == 128 + signal.SIGQUIT
