@@ -22,7 +22,7 @@ from lionstudio.services.examination import (
 )
 from lionstudio.store import evidence as evidence_rows
 from lionstudio.store.evidence import StoredEvidence
-from tests.doctor.processes import dead_process, living, recorded, start_in
+from tests.doctor.processes import dead_process, end, living, recorded, start_in
 from tests.factories import Clock, start_run
 from tests.services.test_health import end_run, say_something, write
 
@@ -89,6 +89,28 @@ def test_an_earlier_look_does_not_overturn_a_later_one(ctx: Context, clock: Cloc
     assert keep_examined(ctx, look(ctx)) == 1
     assert keep_examined(ctx, alive) == 0
     assert stored(ctx).health is Health.STALE
+
+
+def test_who_died_while_two_looked_stays_dead(ctx: Context, clock: Clock) -> None:
+    """The slower look began first and saw the death, the quicker one began later and did not."""
+    with living() as [process]:
+        start_in(ctx, recorded("run-1", process.pid))
+        alive: list[Examined] = []
+
+        def slow_clock() -> float:
+            began_at = clock()
+            clock.pass_seconds(1)
+            if not alive:
+                alive.extend(look(ctx))
+                clock.pass_seconds(1)
+                end(process)
+            return began_at
+
+        dead = examine_still_running(Context(ctx.db, now=slow_clock), ["run-1"])
+        assert [one.evidence.process.state for one in (*alive, *dead)] == [ProcessState.ALIVE, ProcessState.DEAD]
+        assert keep_examined(ctx, dead) == 1
+        assert keep_examined(ctx, alive) == 0
+        assert stored(ctx).health is Health.STALE
 
 
 def test_a_date_moves_back_only_from_the_future(ctx: Context, clock: Clock) -> None:

@@ -1,7 +1,7 @@
 """Looking at runs on behalf of everyone: what can be seen of each now, what that means, and keeping what is new."""
 
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ from lionstudio.services import sessions
 from lionstudio.services.admin import trim_events
 from lionstudio.services.context import Context, again_if_undone
 from lionstudio.services.folders_in_use import FoldersInUse
-from lionstudio.services.health import find_evidence, glance, look_at_files, observe_session
+from lionstudio.services.health import Seen, find_evidence, glance, look_at_files, observe_session
 from lionstudio.services.session_list import list_sessions
 from lionstudio.store import audit
 from lionstudio.store import evidence as evidence_rows
@@ -122,22 +122,30 @@ def _split(ctx: Context, session_ids: Collection[str]) -> tuple[list[Session], l
 
 
 def _examine_running(ctx: Context, rows: Sequence[Session]) -> list[Examined]:
-    now = ctx.now()
+    began_at = ctx.now()
     with ctx.db.read() as tx:
-        glanced = list(glance(tx, rows, now=now))
-    return [
-        Examined(session, evidence, classify_health(session, evidence, now=now))
-        for session, evidence in look_at_files(glanced)
-    ]
+        glanced = list(glance(tx, rows, now=began_at))
+    return _judged(ctx, look_at_files(glanced))
 
 
 def _examine_ended(ctx: Context, rows: Sequence[Session], in_use: FoldersInUse) -> list[Examined]:
     with ctx.db.read() as tx:
         processes = process_rows.find_many(tx, [session.id for session in rows])
+    seen = (
+        (session, observe_session(ctx, session, processes=processes.get(session.id, ()), in_use=in_use))
+        for session in rows
+    )
+    return _judged(ctx, seen)
+
+
+def _judged(ctx: Context, seen: Iterable[Seen]) -> list[Examined]:
+    """Dated so that the later date is right: who was seen alive was so when the look began, who was seen dead is dead
+    by now. Of two doctors that look at once, the slower one does not bring back to life who died in between."""
     found = []
-    for session in rows:
-        evidence = observe_session(ctx, session, processes=processes.get(session.id, ()), in_use=in_use)
-        found.append(Examined(session, evidence, classify_health(session, evidence, now=ctx.now())))
+    for session, evidence in seen:
+        now = ctx.now()
+        dated = evidence._replace(observed_at=now) if evidence.process.state is ProcessState.DEAD else evidence
+        found.append(Examined(session, dated, classify_health(session, dated, now=now)))
     return found
 
 
