@@ -50,6 +50,24 @@ def test_a_link_to_any_page_opens_it(page: Page, world: World, route: str) -> No
     expect(page).to_have_title(re.compile(r"Lion Studio$"))
 
 
+PLACES = """() => [...document.querySelectorAll('main, main > *, main section, main tr')].map((one) => {
+  const { top, height } = one.getBoundingClientRect()
+  return `${one.tagName} ${top} ${height} ${one.textContent.slice(0, 40)}`
+})"""
+
+
+@pytest.mark.parametrize("route", _routes())
+def test_nothing_moves_when_the_fonts_come(page: Page, world: World, route: str) -> None:
+    page.route("**/*.woff2", lambda font: None)  # asked for, and on its way
+    page.goto(_filled(route, world))
+    expect_loaded(page)
+    page.wait_for_function("() => document.fonts.status === 'loading'")
+    before = page.evaluate(PLACES)
+    page.unroute("**/*.woff2")  # which lets them come
+    page.wait_for_function("() => document.fonts.status === 'loaded'")
+    assert page.evaluate(PLACES) == before
+
+
 class TestTheme:
     @pytest.fixture(params=["light", "dark"])
     def look(self, request: pytest.FixtureRequest) -> dict[str, Any]:
