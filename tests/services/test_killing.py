@@ -21,8 +21,10 @@ from lionstudio.services.admin import list_events
 from lionstudio.services.context import Context
 from lionstudio.services.killing import kill, plan_kill
 from lionstudio.services.sessions import finish_session, get_session, list_history, put_process
+from lionstudio.store.transaction import Tx
 from tests.factories import start_run
 from tests.recorders.agents import Agent
+from tests.waiting import wait_until
 
 WAITS = "import signal; print('ready', flush=True); signal.pause()"
 IGNORES_SIGTERM = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); " + WAITS
@@ -106,6 +108,23 @@ def test_a_process_that_ignores_sigterm_is_killed_after_the_grace(ctx: Context) 
     needed = "SIGKILL was needed 0.05 s after SIGTERM."
     assert list_history(ctx, "run-1")[-1].sentence == needed
     assert list_events(ctx, target_id="run-1")[0].details["sentence"] == needed
+
+
+def test_a_process_that_ends_just_before_it_is_forced_was_not_forced(
+    ctx: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with process_of(ctx, IGNORES_SIGTERM) as (pid, _):
+        plan, write = plan_kill(ctx, "run-1"), ctx.db.write
+
+        def write_too_late() -> contextlib.AbstractContextManager[Tx]:
+            os.kill(pid, signal.SIGKILL)
+            wait_until(lambda: not is_alive(pid))
+            return write()
+
+        monkeypatch.setattr(ctx.db, "write", write_too_late)
+        done = kill(ctx, plan, actor="ana", grace=0.05)
+    assert done.signals == ("SIGTERM",)
+    assert "SIGKILL" not in str(list_history(ctx, "run-1")[-1])
 
 
 def test_the_whole_group_goes_where_it_is_the_runs_own(ctx: Context) -> None:

@@ -27,6 +27,7 @@ from lionstudio.store.transaction import Tx
 REASON_CODE = "run.cancelled.killed"
 GRACE = 10.0  # seconds between SIGTERM and SIGKILL
 LONGEST_GRACE = 24 * 3600.0
+HELD_AT_MOST = 0.5  # seconds for which other writers wait for a process that is forced; nearly all are gone by then
 KILL_PATIENCE = 10.0  # seconds after SIGKILL: only a process that waits for a disk needs as long
 
 
@@ -81,9 +82,13 @@ def kill(ctx: Context, plan: KillPlan, *, actor: str, reason: str | None = None,
         raise InvalidRequest("Who ends the run must be known.")
     before = newest_number(ctx)
     sent: list[str] = []
+
+    def in_our_name(force: Callable[[], bool]) -> bool:
+        return _force(ctx, plan, force, lambda: _facts(plan, sent, reason, _by_force(grace)), actor=actor)
+
     try:
         with KillTarget(plan.process, whole_group=plan.group is not None) as target:
-            _end_process(target, sent, grace=grace, on_force=lambda: _claim(ctx, plan, reason, grace, actor=actor))
+            _end_process(target, sent, grace=grace, in_our_name=in_our_name)
         if not sent:  # whatever ended it, it was not the operator
             raise ended_before(plan.process)
         look = look_at_process(plan.process, machine.here())
@@ -159,29 +164,59 @@ def _by_force(grace: float) -> str:
     return f"SIGKILL was needed {grace:g} s after SIGTERM"
 
 
-def _end_process(target: KillTarget, sent: list[str], *, grace: float, on_force: Callable[[], None]) -> None:
-    for number, patience in ((signal.SIGTERM, grace), (signal.SIGKILL, KILL_PATIENCE)):
-        if number == signal.SIGKILL:
-            on_force()
-        try:
-            _send(target, number, sent)
-            target.send(signal.SIGCONT)  # one that stands still could not hear it
-            if target.wait(patience):
-                return
-        except ProcessLookupError:
-            return  # everyone has ended meanwhile
-        except machine.CannotLook as error:
-            raise CannotKill(f"Whether the process is gone cannot be seen: {error.strerror}.") from error
-        except PermissionError as error:
-            raise Unauthorized(
-                "The process belongs to another account, which does not let you end it.",
-                hint="Type it as that account, or as root.",
-            ) from error
+def _end_process(
+    target: KillTarget, sent: list[str], *, grace: float, in_our_name: Callable[[Callable[[], bool]], bool]
+) -> None:
+    try:
+        if (
+            _tell(target, signal.SIGTERM, sent, patience=grace)
+            or in_our_name(lambda: _tell(target, signal.SIGKILL, sent, patience=HELD_AT_MOST))
+            or target.wait(KILL_PATIENCE)
+        ):
+            return
+    except machine.CannotLook as error:
+        raise CannotKill(f"Whether the process is gone cannot be seen: {error.strerror}.") from error
+    except PermissionError as error:
+        raise Unauthorized(
+            "The process belongs to another account, which does not let you end it.",
+            hint="Type it as that account, or as root.",
+        ) from error
     left = ", ".join(f"pid {seen.pid}" for seen in target.list_left())
     raise CannotKill(
         f"{left} did not end within {KILL_PATIENCE:.0f} seconds after SIGKILL.",
         hint="Such a process waits for a disk or a device; it ends when that answers.",
     )
+
+
+def _tell(target: KillTarget, number: signal.Signals, sent: list[str], *, patience: float) -> bool:
+    """Send a signal, and wait for its effect; whether everyone is gone."""
+    try:
+        if not target.list_left():
+            return True
+        _send(target, number, sent)
+        target.send(signal.SIGCONT)  # one that stands still could not hear it
+        return target.wait(patience)
+    except ProcessLookupError:
+        return True  # everyone has ended meanwhile
+
+
+def _force(
+    ctx: Context, plan: KillPlan, force: Callable[[], bool], facts: Callable[[], dict[str, Any]], *, actor: str
+) -> bool:
+    """Force the process, and end the run in the operator's name in the same breath; whether everyone is gone.
+
+    Its recorder, which would say that signal 9 failed it, waits for this transaction. One that cannot be written is
+    tried again afterwards.
+    """
+    gone: bool | None = None
+    with suppress(Error), ctx.db.write() as tx:
+        session = sessions.get(tx, plan.session.id, lock=True)
+        gone = force()
+        known, now = facts(), ctx.now()
+        if gone and signal.SIGKILL.name in known["signals"] and session.status is SessionStatus.RUNNING:
+            _cancel(ctx, tx, session, known, actor=actor, at=now)
+            tx.tell(Topic.SESSION, session.id, session_id=session.id, at=now)
+    return force() if gone is None else gone
 
 
 def _send(target: KillTarget, number: signal.Signals, sent: list[str]) -> None:
@@ -219,20 +254,6 @@ def _write_down(ctx: Context, plan: KillPlan, known: Mapping[str, Any], proof: s
         tx.tell(Topic.SESSION, before.id, session_id=before.id, at=now)
         session = sessions.get(tx, before.id)
     return Killed(session, plan, tuple(facts["signals"]), proof, ended_by_itself, event.id)
-
-
-def _claim(ctx: Context, plan: KillPlan, reason: str | None, grace: float, *, actor: str) -> None:
-    """End the run in the operator's name before its process is forced: its recorder would say that signal 9 failed it.
-
-    Where that cannot be written now, it is tried again afterwards.
-    """
-    facts = _facts(plan, ["SIGTERM", "SIGKILL"], reason, _by_force(grace))
-    with suppress(Error), ctx.db.write() as tx:
-        session = sessions.get(tx, plan.session.id, lock=True)
-        if session.status is SessionStatus.RUNNING:
-            now = ctx.now()
-            _cancel(ctx, tx, session, facts, actor=actor, at=now)
-            tx.tell(Topic.SESSION, session.id, session_id=session.id, at=now)
 
 
 def _cancel(ctx: Context, tx: Tx, session: Session, facts: Mapping[str, Any], *, actor: str, at: float) -> None:
