@@ -137,6 +137,15 @@ class TestSignals:
         assert here.ending == ("timed_out", 124, "run.timed_out.deadline")
         assert here.session.node_metadata["timeout"] == 0.3
 
+    def test_the_time_that_recording_takes_is_not_the_commands(self, here: Recorder) -> None:
+        with (
+            Locker(here.location),
+            here.process("--timeout", "0.02", "--", "sleep", "1000", li=impatient()) as process,
+        ):
+            assert process.wait() == 124
+        assert here.ending == ("timed_out", 124, "run.timed_out.deadline")
+        assert "before it began" not in run_li("runs", "show", here.session.id, "--db", here.location).out
+
     def test_a_stuck_reader_does_not_keep_it_from_ending(self, here: Recorder) -> None:
         with here.process("--", "sh", "-c", "echo $$; exec yes", stdout=subprocess.PIPE, li=impatient()) as process:
             pid = first_number(process)  # and nothing more is ever read

@@ -39,18 +39,19 @@ def test_who_comes_late_is_told_at_once() -> None:
         assert told == [143]
 
 
-def test_the_deadline_asks_to_stop_from_the_moment_of_listening() -> None:
-    stopping, heard = Stopping(timeout=0.01), threading.Event()
+def test_a_deadline_asks_to_stop() -> None:
+    stopping, heard = Stopping(), threading.Event()
     with stopping.each(lambda cause: heard.set()):
-        assert not heard.is_set()
-        with stopping.listen():
+        with stopping.within(None):
+            assert not heard.is_set()
+        with stopping.within(0.01):
             assert heard.wait(30)
     assert stopping.cause == 124
 
 
-def test_a_deadline_that_nobody_listens_to_any_more_asks_nothing() -> None:
-    stopping = Stopping(timeout=30)
-    with stopping.listen():
+def test_a_deadline_that_was_kept_asks_nothing() -> None:
+    stopping = Stopping()
+    with stopping.within(30):
         pass
     assert all(not isinstance(thread, threading.Timer) or thread.finished.is_set() for thread in threading.enumerate())
     assert stopping.cause is None

@@ -5,8 +5,7 @@ It knows nothing of agents: what does a step is given to it. One that fails stop
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from queue import SimpleQueue
 from typing import NamedTuple
 
@@ -138,25 +137,10 @@ def _ready(waiting: Mapping[str, Step], results: Results) -> list[Step]:
 def _work(step: Step, do: Do, before: Results, stopping: Stopping, over: "SimpleQueue[Result]") -> None:
     began, own = time.monotonic(), Stopping()
     try:
-        with stopping.each(own.stop), _deadline(step.worker.timeout, own):
+        with stopping.each(own.stop), own.within(step.worker.timeout):
             done = do(step, before, own)
     except Exception as error:  # noqa: BLE001  a mistake of ours fails this step; without a result all would wait for it
         done = Done(None, 1, "run.failed.exception", f"{type(error).__name__}: {error}")
     if done.exit_code == DEADLINE and stopping.cause is None and step.worker.timeout is not None:
         done = done._replace(sentence=f"It took longer than its {step.worker.timeout:g} s.")
     over.put(Result(step, status_from_exit_code(done.exit_code).value, done, time.monotonic() - began))
-
-
-@contextmanager
-def _deadline(seconds: float | None, stopping: Stopping) -> Iterator[None]:
-    """Inside, a step is asked to stop when its time is over."""
-    if seconds is None:
-        yield
-        return
-    timer = threading.Timer(seconds, stopping.stop, (DEADLINE,))
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()

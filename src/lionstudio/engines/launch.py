@@ -149,7 +149,7 @@ def launched(launch: Launch) -> Iterator[Launched]:
     """
     launch = _settled(launch)
     settings = load_settings(db=launch.db)
-    stopping = Stopping(launch.timeout)
+    stopping = Stopping()
     with stopping.listen(), pausing.listen():
         recording = Recording(*_announced(launch, settings))
         run = Run(recording, name=launch.name, model=launch.model)
@@ -160,7 +160,8 @@ def launched(launch: Launch) -> Iterator[Launched]:
         folder.begin()
         try:
             _with_team(begun, joins=True)  # now: a run that is refused leaves no team behind
-            yield begun
+            with stopping.within(launch.timeout):
+                yield begun
             begun.end()
         except BaseException as error:
             recording.end(ending_of_exception(error))

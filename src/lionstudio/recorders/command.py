@@ -56,12 +56,13 @@ def run_recorded(wanted: Wanted, env: Mapping[str, str]) -> Ended:
     """
     run = _announce(wanted)
     told = {**os.environ, **env, **run.variables}
-    stopping = Stopping(wanted.timeout)
+    stopping = Stopping()
     with way_of(wanted.argv, told) as way, stopping.listen(), run:  # a terminal is made before there is any thread
         run.user(shell_line(wanted.argv), node_metadata={"argv": list(wanted.argv)})
         heard = Heard(run, wanted)
         try:
-            ended = way.go(heard, stopping) if stopping.cause is None else told_before(stopping.cause)
+            with stopping.within(wanted.timeout):  # of the command: what recording took before is not its time
+                ended = way.go(heard, stopping) if stopping.cause is None else told_before(stopping.cause)
             heard.finish(ended)
             run.finish(exit_code=ended.code, sentence=ended.sentence)
         finally:

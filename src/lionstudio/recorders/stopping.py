@@ -31,8 +31,7 @@ def check_timeout(seconds: float | None) -> None:
 class Stopping:
     """Whether a run is to stop. The cause is the exit code that says why: 124, 129, 130 or 143. Safe in any thread."""
 
-    def __init__(self, timeout: float | None = None) -> None:
-        self.timeout = timeout
+    def __init__(self) -> None:
         self.cause: int | None = None
         # Not a plain lock: a signal may come while the main thread itself holds it.
         self._lock = threading.RLock()
@@ -63,25 +62,32 @@ class Stopping:
 
     @contextmanager
     def listen(self) -> Iterator[None]:
-        """Inside, SIGINT, SIGTERM, SIGHUP and the timeout ask to stop, and end nothing by themselves.
+        """Inside, SIGINT, SIGTERM and SIGHUP ask to stop, and end nothing by themselves.
 
         Only in the main thread. A signal that is ignored stays so: whoever began us with nohup meant it.
         """
         heard = [number for number in CAUSES if signal.getsignal(number) not in (signal.SIG_IGN, None)]
         before = {number: signal.signal(number, self._hear) for number in heard}
-        deadline = None
-        if self.timeout is not None:
-            deadline = threading.Timer(self.timeout, self.stop, (DEADLINE,))
-            deadline.daemon = True
-            deadline.start()
         try:
             yield
         finally:
-            if deadline is not None:
-                deadline.cancel()
             for number, handler in before.items():
                 signal.signal(number, handler)
             signals.someone_heard = False
+
+    @contextmanager
+    def within(self, seconds: float | None) -> Iterator[None]:
+        """Inside, it is asked to stop when so many seconds have passed, if there is a limit."""
+        if seconds is None:
+            yield
+            return
+        deadline = threading.Timer(seconds, self.stop, (DEADLINE,))
+        deadline.daemon = True
+        deadline.start()
+        try:
+            yield
+        finally:
+            deadline.cancel()
 
     def _hear(self, number: int, frame: FrameType | None) -> None:
         signals.someone_heard = True
