@@ -202,6 +202,9 @@ steps:
                      ["1:1: A playbook has a prompt or steps, not both: each step has its own."], id="both"),
         pytest.param("steps: []\n", ["1:1: There is no step. Each has a name, and a prompt that says what to do."],
                      id="no steps"),
+        pytest.param("steps: [{name: a b, prompt: p}]\n",
+                     ["1:16: 'a b' cannot be a step's name: a letter, then up to 63 letters, digits, _ or -."],
+                     id="only steps that cannot be"),
         pytest.param("steps: soon\n", ["1:1: There is no step. Each has a name, and a prompt that says what to do.",
                      "1:8: steps is a mapping, not a text."], id="steps are a text"),
         pytest.param(

@@ -133,7 +133,8 @@ class _Reading:
             form.complain(told["prompt"].key, "A playbook has a prompt or steps, not both: each step has its own.")
         self._top, self._top_fields = self._worker(told, None), told
         steps = [self._step(name, where, fields) for name, where, fields in self._named(told["steps"])]
-        if not steps:
+        written = told["steps"].value.value
+        if not (isinstance(written, list) and written):  # what is wrong with those that are there was said
             form.complain(told["steps"].key, "There is no step. Each has a name, and a prompt that says what to do.")
         return steps
 
