@@ -1,9 +1,13 @@
 """A command that is run for a recording. The processes are real."""
 
+import os
 import signal
 import subprocess
 from typing import Any
 
+import pytest
+
+from lionstudio.recorders import flows
 from lionstudio.recorders.guard import Guard
 from lionstudio.recorders.running import FORWARDED, conduct
 from lionstudio.recorders.stopping import Stopping
@@ -35,3 +39,22 @@ def test_no_signal_is_passed_on_to_a_number_that_may_be_anybodys() -> None:
     assert conduct(watched, [], Nobody(), Stopping()).code == 0
     process.returncode = 0  # it is collected
     assert watched.forwarded == []
+
+
+class Patient(Nobody):
+    """Remembers whether the command was held for one that lasts."""
+
+    lasted = False
+
+    def lasts(self) -> None:
+        self.lasted = True
+
+
+def test_a_command_does_not_last_because_it_prints(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(flows, "AT_ONCE", 30.0)
+    (reads, writes), said, listener = flows.make_pipe(), [], Patient()
+    process = subprocess.Popen(["sh", "-c", "echo one; sleep 0.1; echo two"], process_group=0, stdout=writes)
+    os.close(writes)
+    assert conduct(Guard(process.pid), [flows.Flow(reads, None, said.append)], listener, Stopping()).code == 0
+    process.returncode = 0  # it is collected
+    assert (b"".join(said), listener.lasted) == (b"one\ntwo\n", False)

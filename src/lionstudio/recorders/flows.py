@@ -246,10 +246,13 @@ class Pump:
 
         Who reads slowly is waited for, unless somebody was told to end. `if_it_lasts` is called after a moment.
         """
+        lasts_from = time.monotonic() + AT_ONCE
         while not self._watched.has_ended():
             patience = self._watched.patience
             if if_it_lasts is not None:
-                if not self._wait(AT_ONCE, self._watched.descriptors):
+                if (left := lasts_from - time.monotonic()) > 0:
+                    self._wait(left, self._watched.descriptors)
+                else:
                     if_it_lasts()
                     if_it_lasts = None
                 self._watched.attend()
