@@ -1,4 +1,4 @@
-"""Commands as one would type them, to be kept with a run: in one line, not endless, and without a password."""
+"""Commands as one would type them, to be kept with a run: not endless, and our own without a password."""
 
 import sys
 from collections.abc import Sequence

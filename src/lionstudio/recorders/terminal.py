@@ -7,7 +7,7 @@ import select
 import signal
 import termios
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 from lionstudio.recorders.flows import Flow, Hear, Target
@@ -28,20 +28,28 @@ class Terminal:
 
     def __init__(self, argv: Sequence[str], env: Mapping[str, str], *, stderr: tuple[int, int] | None) -> None:
         """`stderr` is the pipe that it has instead of its terminal: where that is read, and where it is written."""
-        self._outer = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
-        self._modes = termios.tcgetattr(self._outer)
         self._is_ours = False  # whether keys come as they are typed
         self.is_over = False  # whether nobody reads them any more
         self.is_interrupted = False  # whether somebody typed what interrupts
-        self.inner, slave = os.openpty()
-        os.set_blocking(self.inner, False)
-        termios.tcsetattr(slave, termios.TCSANOW, self._modes)
-        self.pass_size_on()
-        control, self._control = os.pipe()
-        self._status, status = os.pipe()
-        streams = {0: None, 1: None, 2: stderr and stderr[1]}
-        place = Place(argv, env, os.ttyname(slave), streams, self._outer, self._modes)
-        self._monitor = os.fork()
+        with ExitStack() as opened:  # closed where there is none in the end, for another way needs descriptors, too
+
+            def keep(*descriptors: int) -> tuple[int, ...]:
+                for descriptor in descriptors:
+                    opened.callback(os.close, descriptor)
+                return descriptors
+
+            (self._outer,) = keep(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC))
+            self._modes = termios.tcgetattr(self._outer)
+            self.inner, slave = keep(*os.openpty())
+            os.set_blocking(self.inner, False)
+            termios.tcsetattr(slave, termios.TCSANOW, self._modes)
+            self.pass_size_on()
+            control, self._control = keep(*os.pipe())
+            self._status, status = keep(*os.pipe())
+            streams = {0: None, 1: None, 2: stderr and stderr[1]}
+            place = Place(argv, env, os.ttyname(slave), streams, self._outer, self._modes)
+            self._monitor = os.fork()
+            opened.pop_all()
         if self._monitor == 0:
             # Nobody but us may read its stderr: when our reader has gone the command must be told by its own write.
             for descriptor in (self.inner, slave, self._control, self._status, *(stderr or ())[:1]):
