@@ -244,7 +244,7 @@ class TestStreams:
                 == b"lionstudio: Not all of the output could be passed on: No space left on device.\n"
             )
             assert process.wait() == 1  # as `head` would have said, had it written there itself
-        assert here.ending == ("failed", 1, "run.failed.exit_nonzero")
+        assert here.ending == ("failed", 1, "run.failed.output_lost")
         assert len(here.said("stdout")) > 1_000_000  # it is recorded all the same
 
     def test_errors_that_are_lost_change_nothing(self, here: Recorder) -> None:

@@ -24,6 +24,7 @@ _CAUSE_WORDS: Mapping[str, str] = {
     "run.failed.exception": "exception",
     "run.failed.not_found": "command not found",
     "run.failed.not_executable": "not executable",
+    "run.failed.output_lost": "output lost",
     "run.aborted.interrupt": "interrupted",
     "run.aborted.hangup": "terminal closed",
     "run.cancelled.terminated": "terminated",

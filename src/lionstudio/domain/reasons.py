@@ -19,6 +19,7 @@ REASON_CODES: Mapping[str, str] = {
     "run.failed.not_executable": "The command to record exists but may not be executed (exit 126).",
     "run.failed.signal": "A signal that nobody forwarded killed the command.",
     "run.failed.reported": "The run said that it failed, although its exit code was 0.",
+    "run.failed.output_lost": "The command ended well, but not all of its output reached its target.",
     "run.failed.step": "A step of the run did not complete, and what needs it was skipped.",
     "run.timed_out.deadline": "The deadline passed and the command was stopped.",
     "run.aborted.interrupt": "A person interrupted the run (SIGINT).",

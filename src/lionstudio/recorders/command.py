@@ -64,7 +64,7 @@ def run_recorded(wanted: Wanted, env: Mapping[str, str]) -> Ended:
             with stopping.within(wanted.timeout):  # of the command: what recording took before is not its time
                 ended = way.go(heard, stopping) if stopping.cause is None else told_before(stopping.cause)
             heard.finish(ended)
-            run.finish(exit_code=ended.code, sentence=ended.sentence)
+            run.finish(exit_code=ended.code, reason=ended.reason, sentence=ended.sentence)
         finally:
             heard.finish_folder()
         return ended

@@ -52,6 +52,7 @@ class Ended(NamedTuple):
     has_begun: bool = True
     is_left_open: bool = False  # others go on writing to its output
     died_of: int | None = None  # a signal that asks to stop: it died of it, or we passed it on
+    reason: str | None = None  # the registered code, where the exit code does not say enough
 
     @property
     def way_to_end(self) -> int:
@@ -102,7 +103,12 @@ class OnTerminal:
         self._argv = argv
         self._is_interrupted = self._is_left_open = False
         self._stderr = None if os.isatty(STDERR) else make_pipe()
-        self._terminal = Terminal(argv, env, stderr=self._stderr)
+        try:
+            self._terminal = Terminal(argv, env, stderr=self._stderr)
+        except OSError:
+            for descriptor in self._stderr or ():
+                os.close(descriptor)
+            raise
 
     def go(self, heard: "Listener", stopping: Stopping) -> Ended:
         """Run the command to its end."""
@@ -203,7 +209,8 @@ def conduct(
         flow.close()
     # Who goes by the exit code must not be misled about stdout.
     if cause is None and code == 0 and flows and (lost := flows[0].failure):
-        return Ended(OUTPUT_LOST, f"{NOT_PASSED_ON}: {lost.strerror}.", is_left_open=not is_whole)
+        why = f"{NOT_PASSED_ON}: {lost.strerror}."
+        return Ended(OUTPUT_LOST, why, is_left_open=not is_whole, reason="run.failed.output_lost")
     sentence = f"It did not end within {guard.GRACE:.0f} seconds and was killed." if watched.was_killed else None
     return Ended(
         as_shell_code(code) if cause is None else cause,
