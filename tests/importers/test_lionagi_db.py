@@ -306,6 +306,12 @@ def test_nothing_that_a_step_can_hold_stops_an_import(ctx: Context, tmp_path: Pa
     assert (new(again), again.problems) == ({}, first.problems)
 
 
+@pytest.mark.parametrize("entity", ["session", "team", "show", "play"])
+def test_a_step_of_an_id_that_no_database_takes_is_of_nobody_here(ctx: Context, newest: Path, entity: str) -> None:
+    change(newest, f"UPDATE status_transitions SET entity_type = '{entity}', entity_id = char(0)")
+    assert bring(ctx, newest).problems == ()
+
+
 def test_a_play_leads_to_the_run_that_its_own_run_went_on_with(ctx: Context, source: Path, tmp_path: Path) -> None:
     """A run that was imported from its folder, under another id, is found by its branch."""
     folder = tmp_path / "runs" / "r1"

@@ -18,6 +18,7 @@ from lionstudio.recorders import guard
 from lionstudio.recorders.child import Exit, run_child
 from lionstudio.recorders.stopping import Stopping
 from tests.cli.terminals import Person
+from tests.waiting import wait_until
 
 
 class Heard:
@@ -194,7 +195,7 @@ def test_a_mistake_of_ours_leaves_no_process_behind() -> None:
     heard = Heard(fail)
     with pytest.raises(RuntimeError, match="ours"):
         heard.run("sh", "-c", "sleep 1000 & echo hi; wait")
-    assert heard.left == []
+    wait_until(lambda: not heard.left)  # they are killed, which takes a moment
 
 
 def test_many_children_in_many_threads_end_each_with_its_own_code() -> None:

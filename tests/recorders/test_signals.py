@@ -185,15 +185,17 @@ def test_only_the_main_thread_sets_handlers(home: Path, sqlite_path: Path) -> No
 
 def test_all_runs_of_a_process_end_with_it(sqlite_ctx: Context, sqlite_path: Path) -> None:
     script = """
-    import signal, sys, threading, lionstudio
+    import os, signal, sys, threading, lionstudio
+    def say(*ids):  # at once, where two of them speak
+        os.write(1, "".join(f"{id}\\n" for id in ids).encode())
     def side_by_side():
         with lionstudio.record("thread", db=sys.argv[1]) as run:
-            print(run.session_id, flush=True)
+            say(run.session_id)
             threading.Event().wait()
     with lionstudio.record("outer", db=sys.argv[1]) as outer:
         with lionstudio.record("inner", db=sys.argv[1]) as inner:
             threading.Thread(target=side_by_side, daemon=True).start()
-            print(outer.session_id, inner.session_id, sep="\\n", flush=True)
+            say(outer.session_id, inner.session_id)
             signal.pause()
     """
     with Agent(script, sqlite_path) as agent:

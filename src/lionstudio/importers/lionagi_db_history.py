@@ -8,7 +8,7 @@ history of that run says so.
 from collections.abc import Mapping, Sequence
 
 from lionstudio.domain.audit import StatusTransition
-from lionstudio.domain.errors import Invalid, NotFound
+from lionstudio.domain.errors import Invalid, InvalidRequest, NotFound
 from lionstudio.domain.lionagi_history import ENTITIES, transition_of
 from lionstudio.domain.lionagi_rows import plain_text
 from lionstudio.importers.report import Problem
@@ -78,5 +78,5 @@ class _Here:
             play = self._plays.get(told_id, {})
             topic = self._topics.get(str(play.get("show_id")))
             return shows.get_play(self._ctx, topic or "", plain_text(play, "name") or "").id
-        except NotFound:
+        except (NotFound, InvalidRequest):  # a database of ours may not even take such an id
             return None
