@@ -16,9 +16,12 @@ from tests.factories import Clock
 from tests.fakes.fake_openai import FakeOpenAI
 from tests.postgres_server import PostgresServer
 
-# How fast an example is made or run says something about the load of the machine only.
-settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("unhurried")
+# How fast an example is made or run says something about the load of the machine only. A change is judged by the same
+# examples each time; who looks for others types: pytest -m hypothesis --hypothesis-profile hunt
+UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("steady", UNHURRIED, derandomize=True)
+settings.register_profile("hunt", UNHURRIED, derandomize=False)
+settings.load_profile("steady")
 
 
 @pytest.fixture(scope="session")
@@ -34,12 +37,13 @@ def postgres() -> Iterator[PostgresServer]:
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def location(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """Where a new, empty database may be: a path or a URL, once for each engine."""
+    """Where a database without rows is, or may come to be: a path or a URL, once for each engine."""
     if request.param == "sqlite":
         yield str(tmp_path / "state.db")
     else:
         server: PostgresServer = request.getfixturevalue("postgres")
-        with server.new_database() as url:
+        is_new = request.node.get_closest_marker("no_database") is not None
+        with server.new_database() if is_new else server.clean_database() as url:
             yield url
 
 

@@ -79,6 +79,7 @@ def test_another_folder_may_be_named(li: Li, ctx: Context) -> None:
     assert sessions.get_session(ctx, SESSION).message_count == 5
 
 
+@pytest.mark.no_database
 def test_a_dry_run_says_what_would_be_and_makes_no_database(li: Li, home: Path, location: str) -> None:
     put_runs(home)
     dry = li("state", "import", "--dry-run", "--json")

@@ -130,6 +130,7 @@ def test_short_options_keep_their_values(words, follow, lines, runs):
     assert (args.follow, args.lines, args.runs) == (follow, lines, runs)
 
 
+@pytest.mark.no_database
 def test_reading_where_there_is_no_database_says_how_one_comes_to_be(li: Li):
     answer = li("runs", "ls")
     assert (answer.code, answer.out) == (1, "")

@@ -105,6 +105,7 @@ def test_a_dry_run_says_what_the_real_one_does_and_keeps_nothing(li: Li, root: P
     assert dry.objects == li("state", "import-shows", "--json").objects
 
 
+@pytest.mark.no_database
 def test_a_dry_run_makes_no_database(li: Li, root: Path, location: str):
     assert li("state", "import-shows", "--dry-run").code == 0
     assert li("runs", "ls").err.startswith("li: There is no database at ")

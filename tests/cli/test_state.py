@@ -275,6 +275,7 @@ def test_a_vacuum_that_does_not_fit_at_all_names_a_way_that_works(
     assert run_li("state", "vacuum", "--db", copy).code == 0
 
 
+@pytest.mark.no_database
 @pytest.mark.parametrize("command", ["ls", "stats", "checkpoint", "vacuum", "prune", "doctor"])
 def test_without_a_database_each_says_how_one_comes_to_be(li: Li, command: str) -> None:
     answer = li("state", command)
