@@ -21,59 +21,37 @@ def run(*, quick: bool) -> list[measure.Table]:
 
 
 def _start(folder: Path, *, times: int) -> measure.Table:
-    sides = {
-        "bare": (sys.executable, "-c", "pass"),
-        "true": ("true",),
-        "li": (LI, "record", "--", "true"),
-    }
-    found = measure.alternate({name: partial(_run, words, folder) for name, words in sides.items()}, times=times)
     table = measure.Table(
         f"record: what `li record -- true` adds to `true`, {times} times, taking turns",
         ("", "li record ms", "true ms", "python -c pass ms", "added / bare", "bar", "verdict"),
         note="on a busy machine read the best",
     )
-    for name, choose in (("best", min), ("median", measure.median)):
-        ours, alone, bare = (choose(found[side]) for side in ("li", "true", "bare"))
-        ratio = (ours - alone) / bare
-        table.add(
-            name,
-            ours * 1000,
-            alone * 1000,
-            bare * 1000,
-            ratio,
-            f"<= {ADDED_BAR:.0f}",
-            measure.verdict(ratio <= ADDED_BAR),
-        )
-    return table
+    bare = (sys.executable, "-c", "pass")
+    return _compared(table, folder, (LI, "record", "--", "true"), ("true",), bare, bar=ADDED_BAR, times=times)
 
 
 def _through(folder: Path, *, times: int) -> measure.Table:
     text = folder / "text"
     line = b"0123456789" * 9 + b"\n"
     text.write_bytes(line * (MEGABYTES * 1_000_000 // len(line)))
-    sides = {
-        "bare": ("sh", "-c", f"cat {text} | cat"),
-        "empty": (LI, "record", "--", "cat", os.devnull),
-        "li": (LI, "record", "--", "cat", str(text)),
-    }
-    found = measure.alternate({name: partial(_run, words, folder) for name, words in sides.items()}, times=times)
     table = measure.Table(
         f"record: {MEGABYTES} MB of output through `li record -- cat FILE` against `cat FILE | cat`, {times} times",
         ("", "li record ms", "its start-up ms", "cat | cat ms", "through / bare", "bar", "verdict"),
         note="both into a pipe that somebody empties; start-up is the same with an empty file",
     )
+    ours, empty = ((LI, "record", "--", "cat", file) for file in (str(text), os.devnull))
+    return _compared(table, folder, ours, empty, ("sh", "-c", f"cat {text} | cat"), bar=THROUGH_BAR, times=times)
+
+
+def _compared(table: measure.Table, folder: Path, *commands: tuple[str, ...], bar: float, times: int) -> measure.Table:
+    """How much longer the first command takes than the second one, measured by the third one."""
+    sides = dict(zip(("ours", "without", "bare"), commands, strict=True))
+    found = measure.alternate({name: partial(_run, words, folder) for name, words in sides.items()}, times=times)
     for name, choose in (("best", min), ("median", measure.median)):
-        ours, start, bare = (choose(found[side]) for side in ("li", "empty", "bare"))
-        ratio = (ours - start) / bare
-        table.add(
-            name,
-            ours * 1000,
-            start * 1000,
-            bare * 1000,
-            ratio,
-            f"<= {THROUGH_BAR}",
-            measure.verdict(ratio <= THROUGH_BAR),
-        )
+        ours, without, bare = (choose(found[side]) for side in sides)
+        ratio = (ours - without) / bare
+        row = (ours * 1000, without * 1000, bare * 1000, ratio)
+        table.add(name, *row, f"<= {bar:g}", measure.verdict(ratio <= bar))
     return table
 
 

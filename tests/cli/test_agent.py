@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -212,12 +213,19 @@ def test_a_fork_from_the_middle_is_told_what_was_said_until_then(ctx: Context, c
     assert [text for _, text in said(ctx, second.id, branch.id)] == ["One", "Two", "You asked 1 times, last: Two"]
 
 
-def test_a_run_that_still_runs_can_be_forked_and_not_resumed(ctx: Context, claude: Path) -> None:
+@contextlib.contextmanager
+def at_work(ctx: Context) -> Iterator["subprocess.Popen[bytes]"]:
+    """A run called first, whose agent has said something and waits."""
     with subprocess.Popen(
         [sys.executable, "-m", "lionstudio", "agent", "claude", "Please wait", "--name", "first"],
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     ) as li:  # fmt: skip
         wait_until(lambda: runs(ctx) and len(said(ctx, runs(ctx)[0].id)) == 2, within=DEADLINE)
+        yield li
+
+
+def test_a_run_that_still_runs_can_be_forked_and_not_resumed(ctx: Context, claude: Path) -> None:
+    with at_work(ctx) as li:
         refused = type_li("agent", "--resume", "first", "Two")
         forked = type_li("agent", "--fork-from", "first", "Two")
         li.send_signal(signal.SIGTERM)
@@ -228,11 +236,7 @@ def test_a_run_that_still_runs_can_be_forked_and_not_resumed(ctx: Context, claud
 
 
 def test_a_run_whose_processes_are_all_gone_can_be_resumed(ctx: Context, claude: Path) -> None:
-    with subprocess.Popen(
-        [sys.executable, "-m", "lionstudio", "agent", "claude", "Please wait", "--name", "first"],
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    ) as li:  # fmt: skip
-        wait_until(lambda: runs(ctx) and len(said(ctx, runs(ctx)[0].id)) == 2, within=DEADLINE)
+    with at_work(ctx) as li:
         wait_until(lambda: len(list_processes(ctx, runs(ctx)[0].id)) == 2, within=DEADLINE)
         [agent] = [process for process in list_processes(ctx, runs(ctx)[0].id) if process.role == "agent"]
         li.kill()
