@@ -14,14 +14,21 @@ from lionstudio.store.open import open_database
 # Everything that a test may change of a schema, as one word.
 SHAPE = b"""
     SELECT md5(string_agg(part, ',' ORDER BY part)) FROM (
-        SELECT concat_ws(' ', relname, relkind, attname, atttypid, attnotnull, attgenerated)
-          FROM pg_class LEFT JOIN pg_attribute ON attrelid = pg_class.oid AND attnum > 0
+        SELECT concat_ws(' ', relname, relkind, pg_get_viewdef(oid)) FROM pg_class
          WHERE relnamespace = 'public'::regnamespace
         UNION ALL
-        SELECT concat_ws(' ', conname, contype, convalidated) FROM pg_constraint
+        SELECT concat_ws(' ', relname, attname, atttypid, attnotnull, attgenerated, pg_get_expr(adbin, adrelid))
+          FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid AND attnum > 0
+          LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
+         WHERE relnamespace = 'public'::regnamespace
+        UNION ALL
+        SELECT concat_ws(' ', conname, convalidated, pg_get_constraintdef(oid)) FROM pg_constraint
          WHERE connamespace = 'public'::regnamespace
         UNION ALL
-        SELECT concat_ws(' ', tgname, tgenabled) FROM pg_trigger WHERE NOT tgisinternal
+        SELECT pg_get_indexdef(indexrelid) FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
+         WHERE relnamespace = 'public'::regnamespace
+        UNION ALL
+        SELECT concat_ws(' ', tgenabled, pg_get_triggerdef(oid)) FROM pg_trigger WHERE NOT tgisinternal
         UNION ALL
         SELECT concat_ws(' ', proname, md5(prosrc)) FROM pg_proc WHERE pronamespace = 'public'::regnamespace
     ) AS part (part)
@@ -91,7 +98,7 @@ class PostgresServer:
     @contextlib.contextmanager
     def clean_database(self) -> Iterator[str]:
         """The URL of a database as `open_database` makes it, without rows; afterwards the next one gets it."""
-        name = self._clean.pop() if self._clean else self._make()
+        name = self._clean.pop(0) if self._clean else self._make()
         try:
             yield self.url(name)
         finally:
@@ -113,6 +120,7 @@ class PostgresServer:
         """Whether it could be made as it was: not where a test had changed the schema, or taken the database away."""
         try:
             with psycopg.connect(self.url(name), autocommit=True) as connection:
+                connection.execute("SET lock_timeout = '5s'")
                 connection.execute(LET_GO)
                 if connection.execute(SHAPE).fetchone() != self._shape:
                     return False

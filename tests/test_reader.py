@@ -109,6 +109,7 @@ def test_reading_where_no_database_is_creates_none_and_says_how_one_comes_to_be(
         assert reader.session(run.session_id).status == "completed"
 
 
+@pytest.mark.no_database
 def test_reading_makes_no_database_anywhere(location: str, home: Path) -> None:
     for _ in range(2):
         with pytest.raises(DatabaseGone, match="yet"):

@@ -257,6 +257,8 @@ class _Reading:
             self._form.complain(node, f"These steps wait for each other: {' -> '.join((*cycle, cycle[0]))}.")
 
     def _near(self, name: str) -> str:
+        if not self._needs:
+            return ""
         return f"{did_you_mean(name, self._needs)} The steps are: {', '.join(self._needs)}."
 
 

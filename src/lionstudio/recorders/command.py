@@ -61,8 +61,11 @@ def run_recorded(wanted: Wanted, env: Mapping[str, str]) -> Ended:
         run.user(shell_line(wanted.argv), node_metadata={"argv": list(wanted.argv)})
         heard = Heard(run, wanted)
         try:
-            with stopping.within(wanted.timeout):  # of the command: what recording took before is not its time
-                ended = way.go(heard, stopping) if stopping.cause is None else told_before(stopping.cause)
+            if stopping.cause is not None:
+                ended = told_before(stopping.cause)
+            else:
+                with stopping.within(wanted.timeout):  # of the command: what recording took before is not its time
+                    ended = way.go(heard, stopping)
             heard.finish(ended)
             run.finish(exit_code=ended.code, reason=ended.reason, sentence=ended.sentence)
         finally:

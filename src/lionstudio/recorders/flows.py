@@ -263,7 +263,11 @@ class Pump:
         give_up = time.monotonic() + linger
         while any(flow.is_open for flow in self._flows):
             if any(flow.is_held_up for flow in self._flows) and not self._watched.is_told:
-                self._wait(None, self._watched.descriptors[:1])
+                until_it_lasts = None if if_it_lasts is None else max(0.0, lasts_from - time.monotonic())
+                if if_it_lasts is not None and until_it_lasts == 0:
+                    if_it_lasts()
+                    if_it_lasts = None
+                self._wait(until_it_lasts, self._watched.descriptors[:1])
                 self._watched.attend()
                 give_up = time.monotonic() + linger
             elif (patience := give_up - time.monotonic()) > 0:

@@ -31,7 +31,8 @@ class Terminal:
         self._is_ours = False  # whether keys come as they are typed
         self.is_over = False  # whether nobody reads them any more
         self.is_interrupted = False  # whether somebody typed what interrupts
-        with ExitStack() as opened:  # closed where there is none in the end, for another way needs descriptors, too
+        # Closed where there is none in the end, for another way needs descriptors, too.
+        with ExitStack() as opened, _as_os_errors():
 
             def keep(*descriptors: int) -> tuple[int, ...]:
                 for descriptor in descriptors:
@@ -190,6 +191,15 @@ class Keys(Flow):
     @property
     def is_held_up(self) -> bool:
         return False
+
+
+@contextmanager
+def _as_os_errors() -> Iterator[None]:
+    """What a terminal refuses is an error of its own kind, for no reason that matters here."""
+    try:
+        yield
+    except termios.error as error:
+        raise OSError(*error.args) from error
 
 
 class TerminalGuard(Guard):

@@ -125,28 +125,30 @@ def _examine_running(ctx: Context, rows: Sequence[Session]) -> list[Examined]:
     began_at = ctx.now()
     with ctx.db.read() as tx:
         glanced = list(glance(tx, rows, now=began_at))
-    return _judged(ctx, look_at_files(glanced))
+    seen_at = ctx.now()
+    return _judged(ctx, look_at_files((session, _dated(evidence, seen_at)) for session, evidence in glanced))
 
 
 def _examine_ended(ctx: Context, rows: Sequence[Session], in_use: FoldersInUse) -> list[Examined]:
     with ctx.db.read() as tx:
         processes = process_rows.find_many(tx, [session.id for session in rows])
-    seen = (
+    looks = (
         (session, observe_session(ctx, session, processes=processes.get(session.id, ()), in_use=in_use))
         for session in rows
     )
-    return _judged(ctx, seen)
+    return _judged(ctx, ((session, _dated(evidence, ctx.now())) for session, evidence in looks))
+
+
+def _dated(evidence: Evidence, seen_at: float) -> Evidence:
+    """Dated so that the later date is right: who was seen alive was so when the look began, who was seen dead is dead
+    at its end. Of two doctors that look at once, the slower one does not bring back to life who died in between."""
+    return evidence._replace(observed_at=seen_at) if evidence.process.state is ProcessState.DEAD else evidence
 
 
 def _judged(ctx: Context, seen: Iterable[Seen]) -> list[Examined]:
-    """Dated so that the later date is right: who was seen alive was so when the look began, who was seen dead is dead
-    by now. Of two doctors that look at once, the slower one does not bring back to life who died in between."""
-    found = []
-    for session, evidence in seen:
-        now = ctx.now()
-        dated = evidence._replace(observed_at=now) if evidence.process.state is ProcessState.DEAD else evidence
-        found.append(Examined(session, dated, classify_health(session, dated, now=now)))
-    return found
+    return [
+        Examined(session, evidence, classify_health(session, evidence, now=ctx.now())) for session, evidence in seen
+    ]
 
 
 @again_if_undone

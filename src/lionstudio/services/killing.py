@@ -27,7 +27,7 @@ from lionstudio.store.transaction import Tx
 REASON_CODE = "run.cancelled.killed"
 GRACE = 10.0  # seconds between SIGTERM and SIGKILL
 LONGEST_GRACE = 24 * 3600.0
-HELD_AT_MOST = 0.5  # seconds for which other writers wait for a process that is forced; nearly all are gone by then
+HELD_AT_MOST = 2.0  # seconds for which other writers wait for a process that is forced; nearly all go at once
 KILL_PATIENCE = 10.0  # seconds after SIGKILL: only a process that waits for a disk needs as long
 
 
@@ -206,7 +206,7 @@ def _force(
     """Force the process, and end the run in the operator's name in the same breath; whether everyone is gone.
 
     Its recorder, which would say that signal 9 failed it, waits for this transaction. One that cannot be written is
-    tried again afterwards.
+    tried again afterwards; a process that takes longer than others can wait is left to its recorder.
     """
     gone: bool | None = None
     with suppress(Error), ctx.db.write() as tx:
