@@ -13,6 +13,7 @@ from lionstudio.server.serving import StudioServer, listen
 from lionstudio.services import change_feed
 from lionstudio.settings import Settings, load_settings
 from tests.factories import Clock
+from tests.waiting import wait_until
 
 BASE = "http://127.0.0.1:8765"
 
@@ -44,11 +45,12 @@ def guarded(studio_settings: Settings) -> Iterator[TestClient]:
 def studio_url(studio_settings: Settings) -> Iterator[str]:
     """The address of a server that runs in a thread of its own, on a real socket and with the real clock."""
     sock = listen("127.0.0.1", 0)
-    ready = threading.Event()
-    server = StudioServer(create_app(studio_settings), ready.set)
+    ready, app = threading.Event(), create_app(studio_settings)
+    server = StudioServer(app, ready.set)
     thread = threading.Thread(target=server.serve_on, args=(sock,))
     thread.start()
     assert ready.wait(20)
+    wait_until(lambda: app.state.studio.doctor.report().last_round)  # whose news would come among those of the test
     yield f"http://127.0.0.1:{sock.getsockname()[1]}"
     server.stop()
     thread.join(20)
