@@ -157,8 +157,10 @@ def test_writers_that_wait_for_the_database_do_not_delay_the_end_and_are_told(
         server.stop()
         thread.join(20)
         assert time.monotonic() - began < 10
-        answers = [call.result() for call in calls]
+        # Those that no thread had taken up may not even have been heard, and are cut off.
+        answers = [call.result() for call in calls if not isinstance(call.exception(), httpx2.TransportError)]
     other.close()
+    assert len(answers) >= 40
     assert {(answer.status_code, answer.json()["code"]) for answer in answers} <= {
         (503, "ending"),
         (503, "database_busy"),
