@@ -59,7 +59,7 @@ PLACES = """() => [...document.querySelectorAll('main, main > *, main section, m
 @pytest.mark.parametrize("route", _routes())
 def test_nothing_moves_when_the_fonts_come(page: Page, world: World, route: str) -> None:
     page.route("**/*.woff2", lambda font: None)  # asked for, and on its way
-    page.goto(_filled(route, world))
+    page.goto(_filled(route, world), wait_until="commit")  # text that is drawn early makes a page wait for its font
     expect_loaded(page)
     page.wait_for_function("() => document.fonts.status === 'loading'")
     before = page.evaluate(PLACES)
@@ -81,7 +81,7 @@ class TestTheme:
 
 def test_every_page_can_be_loaded_again_where_it_is(page: Page, world: World) -> None:
     page.goto("/")
-    page.get_by_role("link", name="Runs", exact=True).first.click()
+    page.get_by_role("navigation", name="Main").get_by_role("link", name="Runs").click()
     expect(page).to_have_url(re.compile(r"/runs/?$"))
     expect_loaded(page)
     page.reload()
