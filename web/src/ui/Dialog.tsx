@@ -1,5 +1,6 @@
 import { Dialog as Base } from '@base-ui/react/dialog'
 import type { ReactNode } from 'react'
+import { Button, type ButtonProps } from './Button'
 import { Icon } from './Icon'
 
 type Props = {
@@ -48,5 +49,17 @@ export function Dialog({ open, onClose, title, says, children, foot, width = 680
         </Base.Popup>
       </Base.Portal>
     </Base.Root>
+  )
+}
+
+/** The foot of a question with one answer: Cancel, then the act. */
+export function ActFoot({ onClose, ...act }: ButtonProps & { onClose: () => void }) {
+  return (
+    <>
+      <Button size="large" onClick={onClose}>
+        Cancel
+      </Button>
+      <Button size="large" look="primary" {...act} />
+    </>
   )
 }

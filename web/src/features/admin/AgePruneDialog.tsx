@@ -6,8 +6,7 @@ import { agePrunePlanQuery, prune } from '@/api/admin'
 import type { Schema } from '@/api/client'
 import { countOf, formatCount, shortId } from '@/lib/numbers'
 import { plainLine } from '@/lib/plain'
-import { Button } from '@/ui/Button'
-import { Dialog } from '@/ui/Dialog'
+import { ActFoot, Dialog } from '@/ui/Dialog'
 import { FormField, FormNumber } from '@/ui/FormField'
 import { Skeleton } from '@/ui/states'
 import { Trouble } from '@/vocabulary/Trouble'
@@ -47,19 +46,14 @@ export function AgePruneDialog({ onClose }: { onClose: () => void }) {
       title={going === 0 ? 'Prune old runs?' : `Prune ${countOf(going, 'old run')}?`}
       says="Runs that ended long ago are deleted and cannot be brought back. Running ones are never touched."
       foot={
-        <>
-          <Button size="large" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button
-            size="large"
-            look="danger"
-            disabled={going === 0 || plan.isPlaceholderData || plan.isError || act.isPending}
-            onClick={() => act.mutate()}
-          >
-            Delete {countOf(going, 'run')}
-          </Button>
-        </>
+        <ActFoot
+          onClose={onClose}
+          look="danger"
+          disabled={going === 0 || plan.isPlaceholderData || plan.isError || act.isPending}
+          onClick={() => act.mutate()}
+        >
+          Delete {countOf(going, 'run')}
+        </ActFoot>
       }
     >
       <div className="grid gap-4 wide:grid-cols-2">

@@ -4,8 +4,7 @@ import { useAct } from '@/actions/useAct'
 import { archiveLegacy, archivePlanQuery, backfillLegacy, legacyQuery } from '@/api/admin'
 import { countOf, shortId } from '@/lib/numbers'
 import { plainLine } from '@/lib/plain'
-import { Button } from '@/ui/Button'
-import { Dialog } from '@/ui/Dialog'
+import { ActFoot, Dialog } from '@/ui/Dialog'
 import { Skeleton } from '@/ui/states'
 import { Trouble } from '@/vocabulary/Trouble'
 import { Goes } from './PruneDialog'
@@ -31,19 +30,9 @@ export function BackfillDialog({ count, onClose }: { count: number; onClose: () 
       title={`Backfill ${countOf(total, 'legacy run')}?`}
       says="Each of them gets the status completed and counts from then on. Nothing else about them changes."
       foot={
-        <>
-          <Button size="large" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button
-            size="large"
-            look="primary"
-            disabled={total === 0 || act.isPending}
-            onClick={() => act.mutate()}
-          >
-            Backfill {countOf(total, 'run')}
-          </Button>
-        </>
+        <ActFoot onClose={onClose} disabled={total === 0 || act.isPending} onClick={() => act.mutate()}>
+          Backfill {countOf(total, 'run')}
+        </ActFoot>
       }
     >
       {legacy.isPending ? <Skeleton rows={3} height={34} /> : null}
@@ -91,19 +80,14 @@ export function ArchiveDialog({ onClose }: { onClose: () => void }) {
       title={plan.data === undefined ? 'Archive legacy runs?' : `Archive ${countOf(going, 'legacy run')}?`}
       says="They are written into a file in the folder of backups, the file is read back, and only then they are deleted here."
       foot={
-        <>
-          <Button size="large" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button
-            size="large"
-            look="danger"
-            disabled={going === 0 || act.isPending}
-            onClick={() => act.mutate()}
-          >
-            Archive {countOf(going, 'run')}
-          </Button>
-        </>
+        <ActFoot
+          onClose={onClose}
+          look="danger"
+          disabled={going === 0 || act.isPending}
+          onClick={() => act.mutate()}
+        >
+          Archive {countOf(going, 'run')}
+        </ActFoot>
       }
     >
       {plan.isPending ? <Skeleton rows={2} height={34} /> : null}

@@ -2,8 +2,7 @@ import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tansta
 import { useState } from 'react'
 import { judgePlay, type PlayInShow, showKeys } from '@/api/shows'
 import { plainLine } from '@/lib/plain'
-import { Button } from '@/ui/Button'
-import { Dialog } from '@/ui/Dialog'
+import { ActFoot, Dialog } from '@/ui/Dialog'
 import { FormField, FormText } from '@/ui/FormField'
 import { Icon } from '@/ui/Icon'
 import { Segmented } from '@/ui/Segmented'
@@ -54,19 +53,13 @@ export function JudgeDialog({ play, onClose }: { play: PlayInShow; onClose: () =
       title={`Judge ${plainLine(play.name)}?`}
       says="Your verdict is written into its files and the database, with your name in the audit log."
       foot={
-        <>
-          <Button size="large" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button
-            size="large"
-            look="primary"
-            disabled={trial.data === undefined || trial.error !== null || judge.isPending}
-            onClick={() => judge.mutate()}
-          >
-            {passed ? 'Accept it' : 'Request changes'}
-          </Button>
-        </>
+        <ActFoot
+          onClose={onClose}
+          disabled={trial.data === undefined || trial.error !== null || judge.isPending}
+          onClick={() => judge.mutate()}
+        >
+          {passed ? 'Accept it' : 'Request changes'}
+        </ActFoot>
       }
     >
       <Segmented label="Verdict" words={VERDICTS} value={verdict} onChange={setVerdict} />

@@ -2,15 +2,12 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type Show, type ShowFilter, showsQuery } from '@/api/shows'
 import { useNow } from '@/lib/clock'
-import { useNewest } from '@/lib/newest'
 import { countOf } from '@/lib/numbers'
 import { plainLine } from '@/lib/plain'
-import { useRowKeys } from '@/lib/rowKeys'
 import { formatBrief, formatWhole } from '@/lib/time'
-import { ListFoot } from '@/ui/ListFoot'
-import { Panel } from '@/ui/Panel'
+import { NewestTable } from '@/ui/NewestTable'
 import { StackBar } from '@/ui/StackBar'
-import { Command, EmptyState, Skeleton } from '@/ui/states'
+import { Command, EmptyState } from '@/ui/states'
 import { Chain } from '@/vocabulary/Chain'
 import { progressOf } from '@/vocabulary/playLooks'
 import { Trouble } from '@/vocabulary/Trouble'
@@ -18,44 +15,28 @@ import { FILTER_WORDS } from './views'
 
 const COLUMNS =
   'grid grid-cols-[minmax(0,1fr)_minmax(0,240px)_72px] items-center gap-4 wide:grid-cols-[minmax(0,1fr)_320px_220px_88px] wide:gap-6'
+const HEADS = [
+  { word: 'Show' },
+  { word: 'State' },
+  { word: 'Progress', className: 'hidden wide:block' },
+  { word: 'Updated', className: 'text-right' },
+]
 
 /** Every show, newest first: what it is for, how it is, how far it is. */
 export function ShowList({ status, visit }: { status: ShowFilter | undefined; visit: string }) {
   const list = useInfiniteQuery(showsQuery(status, visit))
-  const shows = list.data?.pages.flatMap((page) => page.items) ?? []
-  const { shown, waiting, refresh } = useNewest(shows, (show) => show.topic)
-  const rows = useRowKeys<HTMLDivElement>()
   return (
-    <Panel className="overflow-hidden">
-      {list.isPending ? <Skeleton rows={6} /> : null}
-      {list.error && list.data === undefined ? (
-        <Trouble error={list.error} retry={() => void list.refetch()} />
-      ) : null}
-      {list.data && shown.length === 0 ? <NoShows status={status} /> : null}
-      {shown.length > 0 ? (
-        <>
-          <div ref={rows} role="table" aria-label="Shows">
-            <div
-              role="row"
-              className={`${COLUMNS} h-8 border-b border-line bg-sunken px-4 text-12 medium text-text-3`}
-            >
-              <span role="columnheader">Show</span>
-              <span role="columnheader">State</span>
-              <span role="columnheader" className="hidden wide:block">
-                Progress
-              </span>
-              <span role="columnheader" className="text-right">
-                Updated
-              </span>
-            </div>
-            {shown.map((show) => (
-              <Row key={show.topic} show={show} />
-            ))}
-          </div>
-          <ListFoot list={list} count={shown.length} noun="show" waiting={waiting} onRefresh={refresh} />
-        </>
-      ) : null}
-    </Panel>
+    <NewestTable
+      label="Shows"
+      noun="show"
+      list={list}
+      idOf={(show) => show.topic}
+      columns={COLUMNS}
+      heads={HEADS}
+      row={(show) => <Row show={show} />}
+      empty={<NoShows status={status} />}
+      trouble={(error) => <Trouble error={error} retry={() => void list.refetch()} />}
+    />
   )
 }
 

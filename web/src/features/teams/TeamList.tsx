@@ -2,61 +2,40 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type Team, type TeamStatus, teamsQuery } from '@/api/teams'
 import { useNow } from '@/lib/clock'
-import { useNewest } from '@/lib/newest'
 import { formatCount, shortId } from '@/lib/numbers'
 import { plainLine } from '@/lib/plain'
-import { useRowKeys } from '@/lib/rowKeys'
 import { formatBrief, formatWhole } from '@/lib/time'
-import { ListFoot } from '@/ui/ListFoot'
-import { Panel } from '@/ui/Panel'
-import { Command, EmptyState, Skeleton } from '@/ui/states'
+import { NewestTable } from '@/ui/NewestTable'
+import { Command, EmptyState } from '@/ui/states'
 import { Chain } from '@/vocabulary/Chain'
 import { TEAM_LOOKS } from '@/vocabulary/looks'
 import { Trouble } from '@/vocabulary/Trouble'
 
 const COLUMNS =
   'grid grid-cols-[minmax(0,1fr)_120px_72px_80px_88px] items-center gap-4 wide:grid-cols-[minmax(0,1fr)_240px_104px_112px_112px] wide:gap-6'
+const HEADS = [
+  { word: 'Team' },
+  { word: 'State' },
+  { word: 'Members', className: 'text-right' },
+  { word: 'Messages', className: 'text-right' },
+  { word: 'Last message', className: 'text-right' },
+]
 
 /** Every team, newest first. */
 export function TeamList({ status, visit }: { status: TeamStatus | undefined; visit: string }) {
   const list = useInfiniteQuery(teamsQuery(status, visit))
-  const teams = list.data?.pages.flatMap((page) => page.items) ?? []
-  const { shown, waiting, refresh } = useNewest(teams, (team) => team.id)
-  const rows = useRowKeys<HTMLDivElement>()
   return (
-    <Panel className="overflow-hidden">
-      {list.isPending ? <Skeleton rows={6} /> : null}
-      {list.error && list.data === undefined ? (
-        <Trouble error={list.error} retry={() => void list.refetch()} />
-      ) : null}
-      {list.data && shown.length === 0 ? <NoTeams status={status} /> : null}
-      {shown.length > 0 ? (
-        <>
-          <div ref={rows} role="table" aria-label="Teams">
-            <div
-              role="row"
-              className={`${COLUMNS} h-8 border-b border-line bg-sunken px-4 text-12 medium text-text-3`}
-            >
-              <span role="columnheader">Team</span>
-              <span role="columnheader">State</span>
-              <span role="columnheader" className="text-right">
-                Members
-              </span>
-              <span role="columnheader" className="text-right">
-                Messages
-              </span>
-              <span role="columnheader" className="text-right">
-                Last message
-              </span>
-            </div>
-            {shown.map((team) => (
-              <Row key={team.id} team={team} />
-            ))}
-          </div>
-          <ListFoot list={list} count={shown.length} noun="team" waiting={waiting} onRefresh={refresh} />
-        </>
-      ) : null}
-    </Panel>
+    <NewestTable
+      label="Teams"
+      noun="team"
+      list={list}
+      idOf={(team) => team.id}
+      columns={COLUMNS}
+      heads={HEADS}
+      row={(team) => <Row team={team} />}
+      empty={<NoTeams status={status} />}
+      trouble={(error) => <Trouble error={error} retry={() => void list.refetch()} />}
+    />
   )
 }
 
