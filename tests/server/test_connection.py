@@ -5,6 +5,7 @@ import socket
 import time
 from collections.abc import Iterator
 from contextlib import closing, suppress
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx2
@@ -20,6 +21,12 @@ pytestmark = pytest.mark.parametrize("location", ["sqlite"], indirect=True)  # n
 
 HEAD = b"GET /api/ready HTTP/1.1\r\nHost: 127.0.0.1\r\n"
 POST = b"POST /api/sessions HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+
+
+@pytest.fixture
+def location(sqlite_path: Path) -> str:
+    """One database is enough: the door stands before it."""
+    return str(sqlite_path)
 
 
 def connect(url: str, *, buffer: int | None = None) -> socket.socket:

@@ -1,6 +1,7 @@
 """Who may come in, and how much they may bring."""
 
 import json
+from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
@@ -11,6 +12,12 @@ from lionstudio.server.serving import require_door
 from tests.server.conftest import BASE
 
 READY = "/api/ready"
+
+
+@pytest.fixture
+def location(sqlite_path: Path) -> str:
+    """One database is enough: the door stands before it."""
+    return str(sqlite_path)
 
 
 def test_the_server_is_ready(client: TestClient) -> None:

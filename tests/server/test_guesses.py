@@ -4,6 +4,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import httpx
 import pytest
@@ -16,6 +17,12 @@ from lionstudio.settings import Settings
 
 TOKEN = "0123456789abcdef"
 HERE, THERE = "192.0.2.1", "192.0.2.2"
+
+
+@pytest.fixture
+def location(sqlite_path: Path) -> str:
+    """One database is enough: the door stands before it."""
+    return str(sqlite_path)
 
 
 class Seconds:
