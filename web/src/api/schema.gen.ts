@@ -4753,7 +4753,7 @@ export interface operations {
                 after?: string | null;
             };
             header?: {
-                /** @description the id of the last event that came, to go on after it */
+                /** @description the last id that came, to go on after it: a number, or two with a dot */
                 "last-event-id"?: string | null;
             };
             path?: never;
@@ -5754,7 +5754,7 @@ export interface operations {
                 after?: string | null;
             };
             header?: {
-                /** @description the id of the last event that came, to go on after it */
+                /** @description the last id that came, to go on after it: a number, or two with a dot */
                 "last-event-id"?: string | null;
             };
             path: {

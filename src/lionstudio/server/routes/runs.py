@@ -19,7 +19,7 @@ from lionstudio.domain.session import InvocationKind, SessionStatus, SourceKind,
 from lionstudio.domain.session_list import IDS_LIMIT, SessionFilter, Sort, View
 from lionstudio.server.answers import Route, answer, json_of
 from lionstudio.server.dependencies import AfterPosition, Ctx, MessageLimit, PageCursor, PageLimit, StudioDep
-from lionstudio.server.live import BEAT, Ear, EventStream, LiveFeed, event
+from lionstudio.server.live import BEAT, Ear, EventStream, LiveFeed, event, place
 from lionstudio.server.routes.system import STREAM, After, LastEventId
 from lionstudio.server.schemas.messages import MESSAGES_AT_ONCE, MessageIn, MessageOut, PositionsOut, Stored
 from lionstudio.server.schemas.page import Page
@@ -192,8 +192,7 @@ async def _follow(live: LiveFeed, ctx: Context, stream: SessionStream, ear: Ear)
         if not page.is_all:
             continue
         if state_is_due:
-            # Its number lets who breaks off now go on after all that was looked at, and not only after what was sent.
-            yield event("state", await STREAMS.run(_state, ctx, page.session.id), page.cursor)
+            yield event("state", await STREAMS.run(_state, ctx, page.session.id))
             state_is_due = False
         if page.session.status is not SessionStatus.RUNNING:
             yield event("done", to_json({"status": page.session.status, "deleted": False}, what="event"))
@@ -205,10 +204,11 @@ async def _follow(live: LiveFeed, ctx: Context, stream: SessionStream, ear: Ear)
 def _read_page(stream: SessionStream) -> tuple[StreamPage, bytes]:
     """The next page, and its messages as they are sent: written in a thread, because they may be large."""
     page = stream.read()
-    return page, b"".join(
+    said = [
         event("message", f'{{"message":{json_of(MessageOut.of(one.message, one.branch_ids)).decode()}}}', one.cursor)
         for one in page.items
-    )
+    ]
+    return page, b"".join(said if page.passed is None else [*said, place(page.passed)])
 
 
 def _state(ctx: Context, session_id: str) -> str:
