@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+import lionstudio
 from lionstudio.domain.process import Place, ProcessRecord, ProcessRole
 from lionstudio.services import branches, messages, sessions
 from lionstudio.services.change_feed import newest_number
@@ -117,6 +118,21 @@ def test_plain_text_takes_the_shape_of_its_role(client: TestClient, ctx: Context
     (id,) = ok(client.post(SAID, json={"role": role, "content": "hello"}), 201)["ids"]
     stored = messages.get_message(ctx, id)
     assert (stored.kind, list(stored.content.values()), stored.created_at) == (role, ["hello"], NOW)
+
+
+def test_content_in_lionagis_shapes_has_the_class_that_the_sdk_gives_it(
+    client: TestClient, ctx: Context, location: str
+) -> None:
+    with lionstudio.record("by-sdk", db=location) as run:
+        run.system("be kind")
+        run.user("go")
+        run.tool_result(run.tool_call("bash", {}), "x")
+        run.assistant("hey")
+    start_run(ctx)
+    by_sdk = messages.list_messages(ctx, run.session_id)
+    ok(client.post(SAID, json=[{"role": one.role, "content": one.content} for one in by_sdk]), 201)
+    classes = [(one.role, one.lion_class, one.kind) for one in messages.list_messages(ctx, "run-1")]
+    assert classes == [(one.role, one.lion_class, one.kind) for one in by_sdk]
 
 
 def test_a_message_sent_again_is_stored_once_and_overwritten(client: TestClient, ctx: Context) -> None:
