@@ -72,6 +72,12 @@ def test_starting_the_same_run_again_changes_nothing(client: TestClient, ctx: Co
     assert newest_number(ctx) == newest
 
 
+def test_a_run_that_began_hours_ago_is_well_when_it_is_announced(client: TestClient, ctx: Context) -> None:
+    ok(client.post("/api/sessions", json={"id": "run-1", "started_at": NOW - 7 * 3600}), 201)
+    run = ok(client.get("/api/sessions/run-1"))
+    assert (run["started_at"], run["updated_at"], run["effective_health"]) == (NOW - 7 * 3600, NOW, "healthy")
+
+
 def test_a_run_that_says_nothing_about_itself_gets_its_ids(client: TestClient, ctx: Context) -> None:
     answers = [ok(client.post("/api/sessions", json={}), 201) for _ in range(2)]
     assert len({answer["id"] for answer in answers} | {answer["branch_id"] for answer in answers}) == 4
