@@ -234,7 +234,7 @@ def _tell(change: Change) -> Told:
 
 
 BEAT = b": beat\n\n"
-BEAT_TO_PAGES = BEAT + event("beat", "{}")  # a browser keeps comments from its pages, and they have to know as well
+BEAT_TO_PAGES = event("beat", "{}")  # a browser keeps comments from its pages, and some want to know as well
 
 
 class EventStream(StreamingResponse):

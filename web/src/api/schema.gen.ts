@@ -4751,6 +4751,8 @@ export interface operations {
             query?: {
                 /** @description the same, where no header can be sent */
                 after?: string | null;
+                /** @description signs of life as events `hello` and `beat`: browsers keep comments from their pages */
+                beats?: boolean;
             };
             header?: {
                 /** @description the last id that came, to go on after it: a number, or two with a dot */
