@@ -18,7 +18,8 @@ router = APIRouter(route_class=Route, tags=["system"])
 
 STREAM: dict[int | str, dict[str, Any]] = {200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}}
 LastEventId = Annotated[
-    str | None, Header(description="the last id that came, to go on after it: a number, or two with a dot", max_length=50)
+    str | None,
+    Header(description="the last id that came, to go on after it: a number, or two with a dot", max_length=50),
 ]
 After = Annotated[str | None, Query(description="the same, where no header can be sent", max_length=50)]
 

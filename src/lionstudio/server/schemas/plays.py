@@ -11,11 +11,12 @@ from lionstudio.domain.state import Outcome
 from lionstudio.server.schemas.links import RunLink
 from lionstudio.server.schemas.runs import Transition
 from lionstudio.server.schemas.states import StateOut
+from lionstudio.server.schemas.texts import Length
 from lionstudio.services.gating import Judged, Judgement
 from lionstudio.services.show_list import PlayDetail, PlaySummary
 from lionstudio.services.show_pages import PlayOnlyOnDisk, PlayPages
 
-Feedback = Annotated[str, Field(max_length=100_000)]
+Feedback = Annotated[str, Length(100_000)]
 Chain = Annotated[list[str], Field(description="the state in words, most telling first")]
 
 
