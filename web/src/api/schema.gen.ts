@@ -1099,10 +1099,9 @@ export interface components {
         CheckpointIn: {
             /**
              * Mode
-             * @default TRUNCATE
-             * @enum {string}
+             * @description the parameter in other words; this one counts
              */
-            mode: "PASSIVE" | "FULL" | "RESTART" | "TRUNCATE";
+            mode?: ("PASSIVE" | "FULL" | "RESTART" | "TRUNCATE") | null;
         };
         /**
          * CheckpointOut
@@ -3700,7 +3699,9 @@ export type $defs = Record<string, never>;
 export interface operations {
     checkpoint: {
         parameters: {
-            query?: never;
+            query?: {
+                mode?: "PASSIVE" | "FULL" | "RESTART" | "TRUNCATE";
+            };
             header?: {
                 /** @description who acts, for the audit log (default: admin) */
                 "x-lionstudio-actor"?: string | null;

@@ -13,6 +13,7 @@ from lionstudio.server.schemas.upkeep import (
     ArchivedOut,
     BackfilledOut,
     CheckpointIn,
+    CheckpointMode,
     CheckpointOut,
     ExportFormat,
     ExportIn,
@@ -40,9 +41,11 @@ ANY_FILE = _file(export_stream.LINES, export_stream.DATABASE)
 
 
 @router.post("/checkpoint")
-def checkpoint(ctx: Ctx, who: Actor, body: CheckpointIn | None = None) -> CheckpointOut:
+def checkpoint(
+    ctx: Ctx, who: Actor, mode: CheckpointMode = "TRUNCATE", body: CheckpointIn | None = None
+) -> CheckpointOut:
     """Move SQLite's log into the file. A PostgreSQL server does that itself, and this says so."""
-    mode = (body or CheckpointIn()).mode
+    mode = (body or CheckpointIn()).mode or mode
     done = maintenance.checkpoint(ctx, mode, actor=who)
     return CheckpointOut(
         mode=mode.upper(),

@@ -11,12 +11,15 @@ from lionstudio.services.legacy_archive import ArchivedLegacy
 from lionstudio.services.maintenance import CHECKPOINT_MODES, SERVER_KEEPS_ROOM, Vacuumed
 
 
+CheckpointMode = Annotated[str, Field(max_length=100, json_schema_extra={"enum": [*CHECKPOINT_MODES]})]
+
+
 class CheckpointIn(BaseModel):
     """How the log is moved into the file."""
 
     model_config = ConfigDict(extra="forbid")
 
-    mode: Annotated[str, Field(max_length=100, json_schema_extra={"enum": [*CHECKPOINT_MODES]})] = "TRUNCATE"
+    mode: CheckpointMode | None = Field(None, description="the parameter in other words; this one counts")
 
 
 class CheckpointOut(BaseModel):
