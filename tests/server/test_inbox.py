@@ -61,6 +61,8 @@ class TestExchange:
         last = client.get(PATH, params={"recipient": "ben"}).json()["items"][-1]["position"]
         again = {"recipient": "ben", "after": last}
         assert client.get(PATH, params=again).json() == {"items": [], "next_cursor": None}
+        again = {"recipient": "ben", "cursor": last}
+        assert client.get(PATH, params=again).json() == {"items": [], "next_cursor": None}
         send(ctx, "new")
         assert texts(client.get(PATH, params=again)) == ["new"]
 

@@ -4877,6 +4877,8 @@ export interface operations {
                 /** @description the position of the last one you have */
                 after?: number;
                 channel?: string | null;
+                /** @description next_cursor of the page before */
+                cursor?: number;
                 limit?: number;
                 /** @description a run's id, its name, its agent, or any name that was written to */
                 recipient?: string | null;
@@ -5567,6 +5569,8 @@ export interface operations {
                 after?: number;
                 /** @description only this branch, with what it inherited */
                 branch?: string | null;
+                /** @description next_cursor of the page before */
+                cursor?: number;
                 limit?: number;
             };
             header?: never;

@@ -115,8 +115,8 @@ def get_session(ctx: Ctx, session_id: SessionId) -> SessionFull:
 def list_messages(
     ctx: Ctx,
     session_id: SessionId,
+    after: AfterPosition,
     branch: Annotated[str | None, Query(max_length=200, description="only this branch, with what it inherited")] = None,
-    after: AfterPosition = 0,
     limit: MessageLimit = 200,
 ) -> Page[MessageOut]:
     """What was said, in the order it was stored. A page has a megabyte at most, or one message, so it may be short."""
