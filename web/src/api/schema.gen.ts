@@ -1099,7 +1099,7 @@ export interface components {
         CheckpointIn: {
             /**
              * Mode
-             * @description the parameter in other words; this one counts
+             * @description the same as the parameter; this one counts
              */
             mode?: ("PASSIVE" | "FULL" | "RESTART" | "TRUNCATE") | null;
         };

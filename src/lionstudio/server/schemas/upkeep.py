@@ -10,7 +10,6 @@ from lionstudio.server.schemas.runs import SessionRow
 from lionstudio.services.legacy_archive import ArchivedLegacy
 from lionstudio.services.maintenance import CHECKPOINT_MODES, SERVER_KEEPS_ROOM, Vacuumed
 
-
 CheckpointMode = Annotated[str, Field(max_length=100, json_schema_extra={"enum": [*CHECKPOINT_MODES]})]
 
 
@@ -19,7 +18,7 @@ class CheckpointIn(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    mode: CheckpointMode | None = Field(None, description="the parameter in other words; this one counts")
+    mode: CheckpointMode | None = Field(default=None, description="the same as the parameter; this one counts")
 
 
 class CheckpointOut(BaseModel):
