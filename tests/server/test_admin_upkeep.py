@@ -71,6 +71,13 @@ def test_an_unknown_mode_is_told_the_known_ones(client: TestClient, asked: dict[
     assert all(mode in told for mode in ("PASSIVE", "FULL", "RESTART", "TRUNCATE"))
 
 
+def test_a_vacuum_refuses_wishes_that_it_does_not_know(client: TestClient, ctx: Context) -> None:
+    answer = client.post(VACUUM, json={"dry_run": True})
+    assert (answer.status_code, answer.json()["code"]) == (422, "invalid_request")
+    assert acts(ctx, "vacuum") == []
+    post(client, VACUUM, {})
+
+
 def test_a_vacuum_tells_before_and_after(client: TestClient, ctx: Context) -> None:
     start_run(ctx, "large")
     messages.append_messages(ctx, line_of("large"), [user_says("x" * 50_000) for _ in range(100)])

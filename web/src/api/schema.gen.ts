@@ -3626,6 +3626,11 @@ export interface components {
             reasoning_tokens: number;
         };
         /**
+         * VacuumIn
+         * @description A vacuum takes no wishes: one that it does not know, such as a dry run, is refused and not passed over.
+         */
+        VacuumIn: Record<string, never>;
+        /**
          * VacuumOut
          * @description What the database was like before and after a vacuum.
          */
@@ -4637,7 +4642,11 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["VacuumIn"] | null;
+            };
+        };
         responses: {
             /** @description Successful Response */
             200: {

@@ -19,6 +19,7 @@ from lionstudio.server.schemas.upkeep import (
     ExportIn,
     LegacyIn,
     LegacyOut,
+    VacuumIn,
     VacuumOut,
 )
 from lionstudio.services import export_stream, legacy, maintenance
@@ -58,7 +59,7 @@ def checkpoint(
 
 
 @router.post("/vacuum")
-def vacuum(ctx: Ctx, who: Actor) -> VacuumOut:
+def vacuum(ctx: Ctx, who: Actor, body: VacuumIn | None = None) -> VacuumOut:
     """Give back the room of deleted rows. On SQLite other writers wait meanwhile."""
     done = maintenance.vacuum(ctx, actor=who)
     return VacuumOut.of(done, gives_room_back=maintenance.vacuum_gives_room_back(ctx))

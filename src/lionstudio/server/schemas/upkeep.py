@@ -42,6 +42,12 @@ class SizeOut(BaseModel):
     dead_rows: int | None
 
 
+class VacuumIn(BaseModel):
+    """A vacuum takes no wishes: one that it does not know, such as a dry run, is refused and not passed over."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
 class VacuumOut(BaseModel):
     """What the database was like before and after a vacuum."""
 
