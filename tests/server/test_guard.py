@@ -9,6 +9,7 @@ from lionstudio.domain.errors import InvalidRequest
 from lionstudio.server.guard import BODY_LIMIT, Door
 from lionstudio.server.serving import require_door
 from tests.server.conftest import BASE
+from tests.server.test_recording import ok
 
 READY = "/api/ready"
 
@@ -115,10 +116,19 @@ def test_an_unknown_address_says_so_in_the_one_shape(client: TestClient) -> None
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
-@pytest.mark.parametrize("path", ["/api/nothing", "/api/", "/api", "/api/ready/", "/nothing"])
+@pytest.mark.parametrize("path", ["/api/nothing", "/api/nothing/", "/api/", "/api", "/nothing", "/login/"])
 def test_an_unknown_address_is_unknown_for_every_method(client: TestClient, method: str, path: str) -> None:
     answer = client.request(method, path, follow_redirects=False)
     assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+
+
+def test_one_slash_at_the_end_of_an_address_changes_nothing(client: TestClient) -> None:
+    ok(client.post("/api/sessions/", json={"id": "run-1"}), 201)
+    ok(client.post("/api/sessions/run-1/messages/", json={"role": "user", "content": "x"}), 201)
+    for path in ("/api/ready", "/api/sessions", "/api/sessions/run-1", "/api/sessions/run-1/messages", "/api/plays"):
+        answer = client.get(f"{path}/", params={"limit": 5}, follow_redirects=False)
+        assert (answer.status_code, answer.json()) == (200, client.get(path).json())
+        assert client.get(f"{path}//").status_code == 404
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,6 @@ Someone = Annotated[str | None, Query(max_length=1_000)]
 Full = Annotated[bool, Query(description="false: no content where a summary stands for it")]
 
 
-@router.get("/teams/", include_in_schema=False)
 @router.get("/teams")
 def list_teams(
     ctx: Ctx, status: TeamStatus | None = None, cursor: PageCursor = None, limit: PageLimit = 100
