@@ -1553,6 +1553,21 @@ export interface components {
             status?: components["schemas"]["SessionStatus"] | null;
         };
         /**
+         * FullVerdictOut
+         * @description What the gate said last, with everything else that is in _verdict.json.
+         */
+        FullVerdictOut: {
+            /** Feedback */
+            feedback: string | null;
+            /**
+             * Gate Passed
+             * @description null: it has not spoken
+             */
+            gate_passed: boolean | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
          * GateIn
          * @description A person's judgement of a play.
          */
@@ -2127,7 +2142,7 @@ export interface components {
             topic: string;
             /** Updated At */
             updated_at: number;
-            verdict: components["schemas"]["VerdictOut"];
+            verdict: components["schemas"]["FullVerdictOut"];
         };
         /**
          * PlayInShow

@@ -56,6 +56,12 @@ class VerdictOut(BaseModel):
     feedback: str | None
 
 
+class FullVerdictOut(VerdictOut):
+    """What the gate said last, with everything else that is in _verdict.json."""
+
+    model_config = ConfigDict(extra="allow")
+
+
 class BadgesOut(BaseModel):
     """The state of a play as one pill and up to two badges."""
 
@@ -126,6 +132,7 @@ class PlayFull(PlayInShow):
     """One play in full, with its files."""
 
     status_source: Literal["sqlite"] = "sqlite"
+    verdict: FullVerdictOut
     full_verdict: dict[str, Any] | None = Field(description="_verdict.json as it is")
     prompt: str | None
     escalation: str | None = Field(description="what a person has to decide")
@@ -134,8 +141,10 @@ class PlayFull(PlayInShow):
 
     @classmethod
     def full(cls, detail: PlayDetail, pages: PlayPages) -> Self:
+        own = _play(detail.summary)
+        own["verdict"] = FullVerdictOut(**{**(pages.verdict or {}), **dict(own["verdict"])})
         return cls(
-            **_play(detail.summary),
+            **own,
             intent=pages.intent,
             full_verdict=None if pages.verdict is None else dict(pages.verdict),
             prompt=pages.prompt,
