@@ -379,7 +379,7 @@ export interface paths {
         };
         /**
          * List Exchange
-         * @description What was delivered to a recipient, or sent by a sender, or both, in the order of commits.
+         * @description What was delivered to a recipient, sent by a sender, or said on a channel, in the order of commits.
          *
          *     The position of a message is where to go on; keep that of the last one, and ask again later for what is new.
          */

@@ -26,7 +26,7 @@ def list_exchange(
     channel: Annotated[str | None, Query(max_length=4_000)] = None,
     limit: MessageLimit = 200,
 ) -> Page[MessageOut]:
-    """What was delivered to a recipient, or sent by a sender, or both, in the order of commits.
+    """What was delivered to a recipient, sent by a sender, or said on a channel, in the order of commits.
 
     The position of a message is where to go on; keep that of the last one, and ask again later for what is new.
     """
