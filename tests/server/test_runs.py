@@ -21,6 +21,18 @@ NO_USAGE = {
 DAY = 24 * 3600.0
 
 
+def test_a_run_whose_id_holds_a_slash_can_be_opened(client: TestClient, ctx: Context) -> None:
+    start_run(ctx, "team/run 1")
+    address = f"{RUNS}/team%2Frun%201"
+    ok(client.post(f"{address}/messages", json={"id": "m-1", "role": "user", "content": "x"}), 201)
+    assert ok(client.get(address))["id"] == "team/run 1"
+    assert [item["id"] for item in ok(client.get(f"{address}/messages"))["items"]] == ["m-1"]
+    for part in ("positions", "timeline", "history", "team-messages"):
+        ok(client.get(f"{address}/{part}"))
+    assert ok(client.post(f"{address}/finish", json={}))["status"] == "completed"
+    assert client.get(f"{address}/stream").text.endswith('"deleted":false}\n\n')
+
+
 def ids(answer: Any) -> list[str]:
     return [item["id"] for item in ok(answer)["items"]]
 
