@@ -297,7 +297,7 @@ def _listen(port: str) -> list[tuple[str, float]]:
     reader = socket.create_connection(("127.0.0.1", int(port)))
     reader.sendall(b"GET /api/events HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
     lines = reader.makefile("rb")
-    while not lines.readline().startswith(b"event: hello"):
+    while not lines.readline().startswith(b"id: "):
         pass
     print("ready", flush=True)
 

@@ -84,6 +84,13 @@ def test_a_host_may_be_written_in_capitals(tmp_path: Path) -> None:
         assert studio.is_open_for("STUDIO.example") == 200
 
 
+def test_a_name_that_is_allowed_may_come_with_a_port(tmp_path: Path) -> None:
+    with Studio(tmp_path, "--allow-host", "b.example:8443", "--allow-host", "c.example") as studio:
+        for name in ("b.example", "b.example:8443", "c.example:1"):
+            assert studio.is_open_for(name) == 200
+        assert studio.is_open_for("evil.example:8443") == 403
+
+
 def test_a_cookie_is_kept_from_scripts_and_behind_tls_from_open_lines(tmp_path: Path) -> None:
     """The word of a proxy on this machine counts, that of anybody else does not, whatever the environment says."""
     with Studio(tmp_path, FORWARDED_ALLOW_IPS="*") as studio:

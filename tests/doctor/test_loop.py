@@ -137,8 +137,9 @@ def test_it_stops_twice_and_before_it_started(ctx: Context) -> None:
 
 def test_an_operator_who_asks_for_a_round_is_named(ctx: Context) -> None:
     start_in(ctx, dead_process("dead"))
-    Doctor(ctx).scan_now(actor="ana")
-    assert verdicts(ctx)["dead"].actor == "ana"
+    Doctor(ctx).scan_now(requested_by="ana")
+    event = verdicts(ctx)["dead"]
+    assert (event.actor, event.details["requested_by"]) == ("doctor_auto", "ana")
 
 
 def events_of(ctx: Context, session_id: str) -> list[tuple[str | None, str]]:

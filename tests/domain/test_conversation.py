@@ -18,6 +18,7 @@ from lionstudio.domain.conversation import (
     is_tool_error,
     kind_of,
     sign_of,
+    spoken,
     tool_of,
 )
 
@@ -54,6 +55,28 @@ def test_what_a_message_is_to_a_reader(lion_class, role, content, kind):
     assert kind_of(lion_class, role, content) is MessageKind(kind)
     assert Message("m", 1.0, role, content, lion_class).kind is MessageKind(kind)
     assert MessageDraft(role, content, lion_class).kind is MessageKind(kind)
+
+
+@pytest.mark.parametrize(
+    ("role", "content", "expected"),
+    [
+        pytest.param("system", {"system_message": "be kind"}, SYSTEM_CLASS, id="a system message"),
+        pytest.param("developer", {"system_message": "be kind"}, SYSTEM_CLASS, id="one of a developer"),
+        pytest.param("user", {"instruction": "go", "context": []}, INSTRUCTION_CLASS, id="an instruction"),
+        pytest.param("assistant", {"assistant_response": "hey"}, ASSISTANT_CLASS, id="an answer"),
+        pytest.param("action", CALL, ACTION_REQUEST_CLASS, id="a tool call"),
+        pytest.param("tool", RESULT, ACTION_RESPONSE_CLASS, id="a tool result"),
+        pytest.param("action", {"function": "bash", "output": "x"}, ACTION_RESPONSE_CLASS, id="a result of no call"),
+        pytest.param("user", {"assistant_response": "hey"}, UNKNOWN_CLASS, id="the shape of another role"),
+        pytest.param("assistant", CALL, UNKNOWN_CLASS, id="a call that an assistant says"),
+        pytest.param("action", {"text": "x"}, UNKNOWN_CLASS, id="a tool in a shape of its own"),
+        pytest.param("action", "text", UNKNOWN_CLASS, id="a tool with text"),
+        pytest.param("user", ["instruction"], UNKNOWN_CLASS, id="a list"),
+        pytest.param("unset", {"text": "hi"}, UNKNOWN_CLASS, id="nothing that is known"),
+    ],
+)
+def test_content_in_the_shape_of_its_role_has_lionagis_class(role, content, expected):
+    assert spoken(role, content) == (content, expected)
 
 
 @pytest.mark.parametrize(

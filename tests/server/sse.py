@@ -12,7 +12,7 @@ DEADLINE = 20.0
 
 
 class Event(NamedTuple):
-    """One event as it came; a comment has the name `comment`."""
+    """One event as it came; a comment has the name `comment`, and an id by itself, which browsers keep, `id`."""
 
     name: str
     data: Any
@@ -23,6 +23,8 @@ def parse_event(block: bytes) -> Event:
     if block.startswith(b":"):
         return Event("comment", block.decode()[2:])
     fields = dict(line.split(": ", 1) for line in block.decode().split("\n"))
+    if set(fields) == {"id"}:
+        return Event("id", None, fields["id"])
     return Event(fields["event"], json.loads(fields["data"]), fields.get("id"))
 
 

@@ -1,5 +1,6 @@
 """What operators do to runs over HTTP: for all named runs or for none, with a reason for each that is refused."""
 
+import json
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -137,6 +138,16 @@ def test_an_unresponsive_run_is_ended_by_force_and_a_note_only(
     (row,) = post(client, TRANSITION, {**body, "note": "Attached a debugger: a deadlock."})["items"]
     assert (row["status"], row["health"]) == ("aborted", "unresponsive")
     assert acts(ctx, "transition")[0].details["forced"] is True
+
+
+def test_a_reason_and_a_note_may_hold_half_a_character(client: TestClient, ctx: Context) -> None:
+    start_dead(ctx, "run-1")
+    body = {"session_ids": ["run-1"], "target_status": "failed", "reason": "a\ud800\0", "note": "b\ud800\0"}
+    answer = client.post(TRANSITION, content=json.dumps(body), headers={"Content-Type": "application/json"})
+    assert answer.status_code == 200, answer.text
+    assert statuses(ctx, "run-1") == ["failed"]
+    assert client.get("/api/sessions/run-1/history").status_code == 200
+    assert client.get("/api/admin/events", params={"action": "transition"}).status_code == 200
 
 
 def test_a_dry_run_of_a_transition_says_what_would_be_and_changes_nothing(client: TestClient, ctx: Context) -> None:

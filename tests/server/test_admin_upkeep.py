@@ -56,11 +56,26 @@ def test_the_log_is_moved_into_the_file_or_it_is_said_that_there_is_none(
     )
 
 
-def test_an_unknown_mode_is_told_the_known_ones(client: TestClient) -> None:
-    answer = client.post(CHECKPOINT, json={"mode": "GENTLE"})
+@pytest.mark.parametrize("location", ["sqlite"], indirect=True)
+def test_the_mode_of_a_checkpoint_may_stand_in_the_address(client: TestClient) -> None:
+    assert post(client, f"{CHECKPOINT}?mode=passive")["mode"] == "PASSIVE"
+    assert post(client, f"{CHECKPOINT}?mode=PASSIVE", {})["mode"] == "PASSIVE"
+    assert post(client, f"{CHECKPOINT}?mode=PASSIVE", {"mode": "FULL"})["mode"] == "FULL"
+
+
+@pytest.mark.parametrize("asked", [{"json": {"mode": "GENTLE"}}, {"params": {"mode": "GENTLE"}}])
+def test_an_unknown_mode_is_told_the_known_ones(client: TestClient, asked: dict[str, Any]) -> None:
+    answer = client.post(CHECKPOINT, **asked)
     assert (answer.status_code, answer.json()["code"]) == (422, "unknown_word")
     told = f"{answer.json()['message']} {answer.json()['hint']}"
     assert all(mode in told for mode in ("PASSIVE", "FULL", "RESTART", "TRUNCATE"))
+
+
+def test_a_vacuum_refuses_wishes_that_it_does_not_know(client: TestClient, ctx: Context) -> None:
+    answer = client.post(VACUUM, json={"dry_run": True})
+    assert (answer.status_code, answer.json()["code"]) == (422, "invalid_request")
+    assert acts(ctx, "vacuum") == []
+    post(client, VACUUM, {})
 
 
 def test_a_vacuum_tells_before_and_after(client: TestClient, ctx: Context) -> None:

@@ -24,9 +24,9 @@ def test_a_reader_is_told_where_it_is_and_then_what_changes(studio_url: str, ctx
     start_run(ctx)
     with EventReader(studio_url, EVENTS) as reader:
         events = reader.events()
-        hello = next(events)
-        assert (hello.name, hello.data) == ("hello", {})
-        start = int(hello.id or "")
+        where = next(events)
+        assert (where.name, where.data) == ("id", None)
+        start = int(where.id or "")
         # The follower may not have seen the first run yet, whose number is then the first that comes.
         if start < newest_number(ctx):
             start = int(next(events).id or "")
@@ -44,7 +44,7 @@ def test_a_reader_is_told_where_it_is_and_then_what_changes(studio_url: str, ctx
 def test_a_change_that_belongs_to_no_run_says_so(studio_url: str, ctx: Context) -> None:
     with EventReader(studio_url, f"{EVENTS}?after=0") as reader:
         events = reader.events()
-        assert next(events) == Event("hello", {}, "0")
+        assert next(events) == Event("id", None, "0")
         with ctx.db.write() as tx:
             tx.tell(Topic.TEAM, "te\u2028am", at=NOW)
         assert next(events).data == {"topic": "team", "id": "te\u2028am", "session_id": None}
@@ -62,7 +62,7 @@ def test_a_reader_goes_on_where_it_broke_off(studio_url: str, ctx: Context) -> N
             assert [next(events).data["id"] for _ in range(3)] == ["m3", "m4", "m5"]
     with EventReader(studio_url, f"{EVENTS}?after=0", str(newest - 1)) as reader:  # the header is newer
         events = reader.events()
-        assert [next(events).name, next(events).data["id"]] == ["hello", "m5"]
+        assert [next(events).name, next(events).data["id"]] == ["id", "m5"]
 
 
 def test_more_than_a_page_comes_in_order(studio_url: str, ctx: Context) -> None:
@@ -91,7 +91,7 @@ def test_a_cursor_that_is_too_old_or_lies_ahead_means_reload(
         for cursor in ("0", "999999999999"):
             with EventReader(url, EVENTS, cursor) as reader:
                 events = reader.events()
-                assert next(events) == Event("hello", {}, cursor)
+                assert next(events) == Event("id", None, cursor)
                 reload = next(events)
                 assert (reload.name, reload.data) == ("reload", {})
                 assert int(reload.id or "") >= newest  # a doctor may have something to say by now
@@ -110,16 +110,24 @@ def test_a_quiet_stream_shows_that_it_lives(studio_url: str, ctx: Context, monke
     monkeypatch.setattr(live, "BEAT_EVERY", 0.05)
     with EventReader(studio_url, EVENTS) as reader:
         events = reader.events()
-        signs = ["comment", "beat"]  # the event is for pages: a browser keeps comments to itself
-        assert [next(events).name for _ in range(7)] == ["hello", *signs, *signs, *signs]
+        assert [next(events).name for _ in range(4)] == ["id", "comment", "comment", "comment"]
         start_run(ctx)
         assert next(event for event in events if event.name == "change").data["id"] == "run-1"
+
+
+def test_who_cannot_see_comments_may_ask_for_events_instead(
+    studio_url: str, ctx: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live, "BEAT_EVERY", 0.05)
+    with EventReader(studio_url, f"{EVENTS}?after=0&beats=1") as reader:
+        events = reader.events()
+        assert [next(events) for _ in range(3)] == [Event("hello", {}, "0"), Event("beat", {}), Event("beat", {})]
 
 
 def test_many_readers_get_the_same(studio_url: str, ctx: Context) -> None:
     readers = [EventReader(studio_url, f"{EVENTS}?after=0") for _ in range(20)]
     streams = [reader.events() for reader in readers]
-    assert {next(stream).name for stream in streams} == {"hello"}
+    assert {next(stream).name for stream in streams} == {"id"}
     start_run(ctx)
     for number in range(10):
         messages.append_message(ctx, LINE, user_says("x", id=f"m{number}"))

@@ -59,6 +59,12 @@ class TestGate:
         assert (event.id, event.actor, event.target_id) == (told["event_id"], "ana", play.id)
         assert event.details["to"] == "gate_failed"
 
+    def test_half_a_character_is_written_down_as_it_can_be(self, client: TestClient, ctx: Context) -> None:
+        body = json.dumps({"passed": False, "feedback": "a\ud800", "note": "b\ud800\0"})
+        answer = client.post(GATE, content=body, headers={"Content-Type": "application/json"})
+        assert answer.status_code == 200, answer.text
+        assert (shows.get_play(ctx, "ledger", "schema").gate_feedback or "").startswith("a")
+
     def test_bringing_the_show_in_again_changes_nothing(self, client: TestClient, ctx: Context, folder: Path) -> None:
         for passed in (False, True):  # a person overrules the gate, too
             assert judge(client, passed=passed, feedback="said").status_code == 200

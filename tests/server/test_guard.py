@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import httpx
 import pytest
 from starlette.testclient import TestClient
 
@@ -10,6 +11,7 @@ from lionstudio.domain.errors import InvalidRequest
 from lionstudio.server.guard import BODY_LIMIT, Door
 from lionstudio.server.serving import require_door
 from tests.server.conftest import BASE
+from tests.server.test_recording import ok
 
 READY = "/api/ready"
 
@@ -122,26 +124,50 @@ def test_an_unknown_address_says_so_in_the_one_shape(client: TestClient) -> None
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
-@pytest.mark.parametrize("path", ["/api/nothing", "/api/", "/api", "/api/ready/", "/nothing"])
+@pytest.mark.parametrize("path", ["/api/nothing", "/api/nothing/", "/api/", "/api", "/nothing", "/login/"])
 def test_an_unknown_address_is_unknown_for_every_method(client: TestClient, method: str, path: str) -> None:
     answer = client.request(method, path, follow_redirects=False)
     assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
 
 
+def test_one_slash_at_the_end_of_an_address_changes_nothing(client: TestClient) -> None:
+    ok(client.post("/api/sessions/", json={"id": "run-1"}), 201)
+    ok(client.post("/api/sessions/run-1/messages/", json={"role": "user", "content": "x"}), 201)
+    for path in ("/api/ready", "/api/sessions", "/api/sessions/run-1", "/api/sessions/run-1/messages", "/api/plays"):
+        answer = client.get(f"{path}/", params={"limit": 5}, follow_redirects=False)
+        assert (answer.status_code, answer.json()) == (200, client.get(path).json())
+        assert client.get(f"{path}//").status_code == 404
+
+
 @pytest.mark.parametrize(
     ("method", "path", "allowed"),
     [
-        ("DELETE", "/api/ready", "GET"),
-        ("DELETE", "/api/sessions", "GET, POST"),
-        ("PUT", "/api/sessions/one/messages", "GET, POST"),
+        ("DELETE", "/api/ready", "GET, HEAD"),
+        ("DELETE", "/api/sessions", "GET, HEAD, POST"),
+        ("PUT", "/api/sessions/one/messages", "GET, HEAD, POST"),
         ("GET", "/api/admin/vacuum", "POST"),
+        ("HEAD", "/api/admin/vacuum", "POST"),
+        ("HEAD", "/api/events", "GET"),
+        ("HEAD", "/api/admin/export", "GET, POST"),
         ("DELETE", "/login", "GET, POST"),
     ],
 )
 def test_what_cannot_be_done_names_what_can(client: TestClient, method: str, path: str, allowed: str) -> None:
     answer = client.request(method, path)
-    assert (answer.status_code, answer.json()["code"]) == (405, "method_not_allowed")
+    assert answer.status_code == 405
+    assert method == "HEAD" or answer.json()["code"] == "method_not_allowed"
     assert answer.headers["allow"] == allowed
+
+
+def test_head_tells_what_get_would_without_the_body(studio_url: str) -> None:
+    httpx.post(f"{studio_url}/api/sessions", json={"id": "run-1"}).raise_for_status()
+    for path in ("/api/plays", "/api/teams", "/api/sessions/run-1/messages"):
+        head, whole = httpx.head(studio_url + path), httpx.get(studio_url + path)
+        assert (head.status_code, head.content) == (200, b"")
+        assert head.headers["content-length"] == str(len(whole.content))
+    assert httpx.head(f"{studio_url}/api/sessions/none/messages").status_code == 404
+    asked = {"If-None-Match": httpx.head(f"{studio_url}/api/plays").headers["etag"]}
+    assert httpx.head(f"{studio_url}/api/plays", headers=asked).status_code == 304
 
 
 def test_without_a_token_only_this_machine_may_come_in() -> None:

@@ -69,7 +69,7 @@ def test_one_stream_too_many_is_refused_in_the_one_shape(
     readers.pop().close()
     wait_until(lambda: streams(studio_url) == 2)
     with EventReader(studio_url, EVENTS) as reader:
-        assert next(reader.events()).name == "hello"
+        assert next(reader.events()).name == "id"
     for reader in readers:
         reader.close()
 
@@ -97,7 +97,7 @@ def test_a_reader_that_never_reads_holds_nobody_up_and_is_let_go(
         EventReader(studio_url, EVENTS) as third,
     ):
         heard, everything = other.events(), third.events()
-        assert (next(heard).name, next(everything).name) == ("state", "hello")
+        assert (next(heard).name, next(everything).name) == ("state", "id")
         wait_until(lambda: streams(studio_url) == 3)
         for number in range(60):
             messages.append_message(ctx, LINE, user_says("x" * 200_000, id=f"m{number}"))

@@ -107,7 +107,7 @@ def test_a_file_that_is_not_there_is_not_the_page(visitor: TestClient, path: str
 
 
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT", "DELETE"])
-@pytest.mark.parametrize("path", ["/api", "/api/", "/api/nothing", "/api/sessions/x/y/z"])
+@pytest.mark.parametrize("path", ["/api", "/api/", "/api/nothing", "/api/plays/x/y/z"])
 def test_an_unknown_address_of_the_api_is_told_in_json(visitor: TestClient, method: str, path: str) -> None:
     answer = visitor.request(method, path, headers={"Accept": "text/html"})
     assert (answer.status_code, answer.json()["code"]) == (404, "not_found")

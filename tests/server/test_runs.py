@@ -21,6 +21,18 @@ NO_USAGE = {
 DAY = 24 * 3600.0
 
 
+def test_a_run_whose_id_holds_a_slash_can_be_opened(client: TestClient, ctx: Context) -> None:
+    start_run(ctx, "team/run 1")
+    address = f"{RUNS}/team%2Frun%201"
+    ok(client.post(f"{address}/messages", json={"id": "m-1", "role": "user", "content": "x"}), 201)
+    assert ok(client.get(address))["id"] == "team/run 1"
+    assert [item["id"] for item in ok(client.get(f"{address}/messages"))["items"]] == ["m-1"]
+    for part in ("positions", "timeline", "history", "team-messages"):
+        ok(client.get(f"{address}/{part}"))
+    assert ok(client.post(f"{address}/finish", json={}))["status"] == "completed"
+    assert client.get(f"{address}/stream").text.endswith('"deleted":false}\n\n')
+
+
 def ids(answer: Any) -> list[str]:
     return [item["id"] for item in ok(answer)["items"]]
 
@@ -306,6 +318,8 @@ def test_the_messages_of_a_run_come_in_pages_with_their_branches(client: TestCli
     assert first["next_cursor"] == "3"
     assert first["items"][0]["branch_ids"] == ["run-1-main"]
     assert ids(client.get(path, params={"after": 3, "limit": 3})) == ["m3", "m4", "m5"]
+    assert ids(client.get(path, params={"cursor": first["next_cursor"], "limit": 3})) == ["m3", "m4", "m5"]
+    assert ids(client.get(path, params={"after": 1, "cursor": 3, "limit": 3})) == ["m3", "m4", "m5"]
     last = ok(client.get(path, params={"after": 6, "limit": 3}))
     assert ([item["id"] for item in last["items"]], last["next_cursor"]) == (["m6"], None)
     assert ok(client.get(path, params={"after": 2**53})) == {"items": [], "next_cursor": None}
@@ -329,7 +343,16 @@ def test_what_cannot_be_asked_of_messages_is_refused(client: TestClient, ctx: Co
     start_run(ctx)
     start_run(ctx, "run-2")
     path = f"{RUNS}/run-1/messages"
-    for asked in ("after=-1", "after=x", "after=1.5", "after=" + "9" * 30, "limit=0", "limit=1001", "limit=x"):
+    for asked in (
+        "after=-1",
+        "after=x",
+        "after=1.5",
+        "after=" + "9" * 30,
+        "cursor=x",
+        "limit=0",
+        "limit=1001",
+        "limit=x",
+    ):
         refused(client.get(f"{path}?{asked}"), 422, "invalid_request")
     for branch in ("nope", "run-2-main", "..%2fx", "'--", ""):
         refused(client.get(f"{path}?branch={branch}"), 404, "branch_not_found")

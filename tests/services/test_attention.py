@@ -10,7 +10,7 @@ from lionstudio.domain.attention import Signal, Subject
 from lionstudio.domain.errors import InvalidRequest
 from lionstudio.domain.health import HOUR
 from lionstudio.domain.state import SEVERITY_ORDER, Lifecycle, Severity
-from lionstudio.services import sessions, shows
+from lionstudio.services import sessions, show_list, shows
 from lionstudio.services.attention import AttentionRow, list_attention
 from lionstudio.services.context import Context
 from lionstudio.services.dashboard import get_stats
@@ -182,6 +182,27 @@ def test_a_play_whose_run_is_gone_is_still_a_row(ctx: Context, location: str) ->
     assert {(row.subject.value, row.title) for row in rows} == {("play", "ledger / schema"), ("show", "ledger")}
     stats = get_stats(ctx)
     assert (stats.attention.total, stats.needs_review) == (2, 0)
+
+
+def test_plays_in_trouble_of_an_imported_show_are_rows_as_those_of_an_active_one(ctx: Context) -> None:
+    for topic, status in (("ours", "active"), ("theirs", "imported"), ("over", "completed")):
+        shows.put_show(ctx, topic, actor="test", show_dir=f"/shows/{topic}", status=status)
+        for name, word in (("a", "escalated"), ("b", "gate_failed"), ("c", "blocked")):
+            put_play(ctx, topic, name, word)
+    rows = every_row(ctx)
+    found = {
+        topic: sorted(
+            (row.subject, row.play_name, row.signals, row.state.severity) for row in rows if row.topic == topic
+        )
+        for topic in ("ours", "theirs", "over")
+    }
+    assert found["theirs"] == found["ours"]
+    assert (len(found["ours"]), found["over"]) == (3, [])
+    numbers = get_stats(ctx).attention
+    assert numbers.total == len(rows)
+    assert numbers.by_severity == {one: sum(row.state.severity is one for row in rows) for one in Severity}
+    listed = {one.show.topic: one.state.severity for one in show_list.page_shows(ctx, None).items}
+    assert listed["theirs"] is listed["ours"]
 
 
 def count_statements(ctx: Context, monkeypatch: pytest.MonkeyPatch) -> int:

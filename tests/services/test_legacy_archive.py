@@ -9,6 +9,7 @@ from lionstudio.domain.errors import InvalidRequest, SessionNotFound, Unavailabl
 from lionstudio.services import admin, legacy, sessions
 from lionstudio.services.context import Context
 from lionstudio.services.legacy_archive import archive_legacy
+from tests.factories import Clock
 from tests.services.prune_world import put_session
 from tests.services.test_legacy import bring_in
 from tests.services.test_prune import put_play
@@ -28,6 +29,16 @@ def test_legacy_runs_go_into_a_file_and_then_out_of_the_database(ctx: Context, t
     with pytest.raises(SessionNotFound):
         sessions.get_session(ctx, "old-1")
     assert sessions.get_session(ctx, "done").id == "done"
+
+
+def test_a_legacy_run_of_a_clock_that_was_ahead_goes_too(ctx: Context, clock: Clock, tmp_path: Path):
+    bring_in(ctx, "ahead-1")
+    bring_in(ctx, "ahead-2")
+    clock.pass_seconds(-(10**8))
+    planned = archive_legacy(ctx, str(tmp_path), actor="ana", dry_run=True)
+    assert (planned.removed.sessions, legacy.count_legacy(ctx)) == (2, 2)
+    assert archive_legacy(ctx, str(tmp_path), actor="ana").removed.sessions == 2
+    assert legacy.count_legacy(ctx) == 0
 
 
 def test_an_archive_leaves_an_event_that_names_the_file(ctx: Context, tmp_path: Path):

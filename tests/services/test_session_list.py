@@ -13,6 +13,7 @@ from lionstudio.domain.session import InvocationKind, Session, SessionStatus, So
 from lionstudio.domain.session_list import SessionFilter, Sort, View, parse_filter
 from lionstudio.services import sessions, shows
 from lionstudio.services.context import Context
+from lionstudio.services.dashboard import get_stats
 from lionstudio.services.session_list import list_sessions
 from lionstudio.store import progressions
 from lionstudio.store import session_list as rows
@@ -20,6 +21,7 @@ from lionstudio.store import sessions as session_rows
 from lionstudio.store.open import open_database
 from tests.factories import NOW, Clock, start_run
 from tests.postgres_server import PostgresServer
+from tests.services.dashboard_world import put_run
 
 HOUR = 3600.0
 STATUSES = [None, *SessionStatus]
@@ -282,8 +284,11 @@ def test_runs_whose_play_waits_for_a_person_need_review(ctx: Context) -> None:
         start_run(ctx, f"run-{number}")
         shows.put_show(ctx, "relaunch", actor="test", show_dir="/shows/relaunch")
         shows.put_play(ctx, "relaunch", f"play-{number}", actor="test", status=status, session_id=f"run-{number}")
+    put_run(ctx, "legacy", None)  # in no other number than that of the legacy ones (R187)
+    shows.put_play(ctx, "relaunch", "play-legacy", actor="test", status="gated", session_id="legacy")
     found = every_page(ctx, SessionFilter(view=View.NEEDS_REVIEW), Sort.CREATED)
     assert sorted(found) == ["run-0", "run-1", "run-2"]
+    assert get_stats(ctx).needs_review == 3
 
 
 def test_a_row_counts_its_messages_and_branches(ctx: Context) -> None:

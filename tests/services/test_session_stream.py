@@ -172,12 +172,27 @@ def test_a_message_that_was_changed_before_it_is_read_does_not_come_again(
     say(ctx, "a", "b", "c")
     say(ctx, "a", text="mended")
     page = SessionStream(ctx, "run-1").read()
-    assert read_on(ctx, page.items[-1].cursor) == read_on(ctx, page.cursor) == []
-    monkeypatch.setattr(session_stream, "PAGE", 2)
+    assert (read_on(ctx, page.items[-1].cursor), page.passed) == ([], None)
+    monkeypatch.setattr(session_stream, "PAGE", 4)
     stream = SessionStream(ctx, "run-1")
-    while not (page := stream.read()).is_all:
-        pass
-    assert read_on(ctx, page.cursor) == []
+    pages = [stream.read(), stream.read()]
+    assert [ids(page.items) for page in pages] == [["a", "b", "c"], []]
+    assert pages[1].passed == f"{newest_number(ctx)}.3"
+    assert read_on(ctx, pages[1].passed) == []
+
+
+def test_the_cursor_of_the_last_message_changed_is_the_number_of_its_change(ctx: Context) -> None:
+    start_run(ctx)
+    say(ctx, "a", "b")
+    stream = SessionStream(ctx, "run-1")
+    stream.read()
+    say(ctx, "b", text="longer")
+    (again,) = stream.read().items
+    assert (again.message.id, again.cursor) == ("b", str(newest_number(ctx)))
+    say(ctx, "b", text="longer still")
+    assert [item.cursor for item in read_on(ctx, None)][-1] == str(newest_number(ctx))
+    say(ctx, "c")
+    assert [item.message.id for item in read_on(ctx, again.cursor)] == ["b", "c"]
 
 
 def test_a_page_has_no_more_bytes_than_it_may_but_always_a_message(ctx: Context) -> None:
@@ -318,6 +333,8 @@ class Chain:
             self.times[item.message.id] = self.times.get(item.message.id, 0) + 1
         if take is not None:
             self.come_back()
+        elif page.passed is not None:
+            self.cursor = page.passed
         return page.is_all and take is None
 
 

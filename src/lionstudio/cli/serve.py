@@ -1,6 +1,7 @@
 """`li studio`: the server, from the terminal."""
 
 import socket
+from urllib.parse import urlsplit
 
 from lionstudio.cli.command import Call, WrongUsage
 
@@ -19,7 +20,7 @@ def studio(call: Call) -> None:
     token = _read_token(args.token_file) if args.token_file else call.settings.token
     host = args.host.lower()
     name = _name(host)
-    names = frozenset(known.lower() for known in (name, *(args.allow_host or ())))
+    names = frozenset((name.lower(), *map(_without_port, args.allow_host or ())))
     door = require_door(host, names, token, token_from=args.token_file or "LIONAGI_TOKEN")
     call.ctx_made.db.dialect  # noqa: B018  opened here, so that what is wrong with it is said in one line
     call.close()
@@ -40,6 +41,12 @@ def studio(call: Call) -> None:
 def _name(host: str) -> str:
     """How people find it; no browser can go to the address that means every address."""
     return socket.gethostname() if host in EVERY_ADDRESS else host
+
+
+def _without_port(name: str) -> str:
+    """A name that requests are meant for. A port in it would never match: any that leads here is as good."""
+    is_bare_address = name.count(":") > 1 and not name.startswith("[")
+    return name.lower() if is_bare_address else (urlsplit(f"//{name}").hostname or name.lower())
 
 
 def _read_token(path: str) -> str:

@@ -15,7 +15,6 @@ from lionstudio.doctor.failures import Failure, Failures
 from lionstudio.doctor.scan import Scan, scan
 from lionstudio.services.context import Context
 from lionstudio.services.examination import (
-    DOCTOR_ACTOR,
     DOCTOR_EVERY,
     KEPT_AT_ONCE,
     examine_ended,
@@ -79,18 +78,18 @@ class Doctor:
             self._thread.join(max(0.0, give_up - time.monotonic()))
         return watch_ended and not self._thread.is_alive()
 
-    def scan_now(self, *, actor: str = DOCTOR_ACTOR) -> Scan:
+    def scan_now(self, *, requested_by: str | None = None) -> Scan:
         """Make a round now, and say what it found; safe from any thread, one round at a time. Raises what failed."""
         with self._scanning, self._failures.noted(raised=True):
             began_at, began = self._ctx.now(), time.monotonic()
             self._watch.look_at_all()
-            found = scan(self._ctx, actor=actor)
+            found = scan(self._ctx, requested_by=requested_by)
             ended = (
                 []
                 if self._stopping.is_set()
                 else examine_ended(self._ctx, at_most=ENDED_AT_ONCE, seconds=ENDED_SECONDS)
             )
-            changed = found.changed + keep_examined(self._ctx, ended, actor=actor)
+            changed = found.changed + keep_examined(self._ctx, ended, requested_by=requested_by)
             looked_at, took = len(found.examined) + len(ended), time.monotonic() - began
             self._last_round = Round(began_at, self._ctx.now(), took, looked_at, changed)
         return found

@@ -8,7 +8,7 @@ from lionstudio.domain.health import Health
 from lionstudio.domain.health_words import URGENCY
 from lionstudio.domain.process import ProcessState
 from lionstudio.services.context import Context
-from lionstudio.services.examination import DOCTOR_ACTOR, Examined, examine_running, keep_examined
+from lionstudio.services.examination import Examined, examine_running, keep_examined
 
 
 class Scan(NamedTuple):
@@ -33,9 +33,9 @@ def is_confirmed_dead(one: Examined) -> bool:
     return one.verdict.health is Health.STALE and one.verdict.process is ProcessState.DEAD
 
 
-def scan(ctx: Context, *, keep: bool = True, actor: str = DOCTOR_ACTOR) -> Scan:
+def scan(ctx: Context, *, keep: bool = True, requested_by: str | None = None) -> Scan:
     """Look at every run that runs. No status is changed; what is new is kept for lists, unless `keep` is False."""
     examined = list(examine_running(ctx))
-    changed = keep_examined(ctx, examined, actor=actor) if keep else 0
+    changed = keep_examined(ctx, examined, requested_by=requested_by) if keep else 0
     examined.sort(key=lambda one: URGENCY.index(one.verdict.health))
     return Scan(tuple(examined), changed)

@@ -50,21 +50,25 @@ KIND_BY_ROLE: Mapping[str, MessageKind] = {
 TOOL_ROLES = frozenset({"action", "tool"})  # lionagi says action, most others tool
 
 
-# What text becomes when it is said in a role, so that one reader serves whoever wrote it.
-_SPOKEN: Mapping[MessageKind, tuple[str, str]] = {
-    MessageKind.SYSTEM: ("system_message", SYSTEM_CLASS),
-    MessageKind.USER: ("instruction", INSTRUCTION_CLASS),
-    MessageKind.ASSISTANT: ("assistant_response", ASSISTANT_CLASS),
+# lionagi's shape of each kind: its class, and the fields of which it has one. Text that is said goes into the first.
+_SHAPES: Mapping[MessageKind, tuple[str, tuple[str, ...]]] = {
+    MessageKind.SYSTEM: (SYSTEM_CLASS, ("system_message",)),
+    MessageKind.USER: (INSTRUCTION_CLASS, ("instruction",)),
+    MessageKind.ASSISTANT: (ASSISTANT_CLASS, ("assistant_response",)),
+    MessageKind.TOOL_CALL: (ACTION_REQUEST_CLASS, ("function",)),
+    MessageKind.TOOL_RESULT: (ACTION_RESPONSE_CLASS, ("output", "action_request_id")),
 }
 
 
 def spoken(role: str, content: Any) -> tuple[Any, str]:
-    """Content in the shape of its role, and the class it has there; what is more than text stays as it is."""
-    kind = KIND_BY_ROLE.get(role)
-    if kind is None or not isinstance(content, str):
-        return content, UNKNOWN_CLASS
-    field, lion_class = _SPOKEN[kind]
-    return {field: content}, lion_class
+    """Content as lionagi keeps it, and the class it has there: text takes the shape of its role, and what has the shape
+    of its kind the class; anything else stays as it is.
+    """
+    lion_class, fields = _SHAPES.get(kind_of(UNKNOWN_CLASS, role, content), (UNKNOWN_CLASS, ()))
+    if isinstance(content, str) and role in KIND_BY_ROLE:
+        return {fields[0]: content}, lion_class
+    has_shape = isinstance(content, Mapping) and any(field in content for field in fields)
+    return content, lion_class if has_shape else UNKNOWN_CLASS
 
 
 class MessageDraft(NamedTuple):

@@ -249,8 +249,10 @@ def derive_show_state(
 ) -> NormalizedState:
     """The state of a show, from its row, its plays and its final gate."""
     if show.status is ShowStatus.ACTIVE:
-        return _active_show_state(plays)
+        return _active_show_state(plays, "show.active.plays")
     lifecycle, outcome, code = _SHOW_AXES[show.status]
+    if show.status is ShowStatus.IMPORTED and any(play.status in SHOW_TROUBLES for play, _ in plays):
+        return _active_show_state(plays, code)  # nothing tells that it ended, so somebody has to look at them
     if show.status is ShowStatus.ABORTED and final_gate_passed is False:
         outcome, code = Outcome.FAILED, "show.failed.final_gate"
     elif show.status is ShowStatus.ABORTED and show.status_source is StatusSource.FILESYSTEM:
@@ -258,19 +260,19 @@ def derive_show_state(
     return NormalizedState(lifecycle, outcome, StateHealth.OK, reasons=(Reason(code, REASON_CODES[code]),))
 
 
-def _active_show_state(plays: Sequence[tuple[Play, NormalizedState]]) -> NormalizedState:
+def _active_show_state(plays: Sequence[tuple[Play, NormalizedState]], code: str) -> NormalizedState:
     """An active show is as well as the worst of its plays, and blocked as soon as one of them needs a person."""
     lifecycle = Lifecycle.RUNNING
     healths = [StateHealth.RUNNING, *(state.health for _, state in plays)]
     reasons: list[Reason] = []
-    for status, (stage, health, code) in SHOW_TROUBLES.items():
+    for status, (stage, health, trouble) in SHOW_TROUBLES.items():
         names = [play.name for play, _ in plays if play.status is status]
         if names:
             lifecycle = stage if lifecycle is Lifecycle.RUNNING else lifecycle
             healths.append(health)
             refs = tuple(EvidenceRef(EvidenceKind.FACT, "play", name) for name in names)
-            reasons.append(Reason(code, REASON_CODES[code], refs))
-    reasons.append(Reason("show.active.plays", REASON_CODES["show.active.plays"]))
+            reasons.append(Reason(trouble, REASON_CODES[trouble], refs))
+    reasons.append(Reason(code, REASON_CODES[code]))
     worst = max(healths, key=_HEALTH_ORDER.index)
     return NormalizedState(lifecycle, Outcome.NONE, worst, reasons=tuple(reasons))
 

@@ -8,9 +8,12 @@ from typing import Any
 
 import msgspec
 from fastapi import Request, Response
+from fastapi.responses import StreamingResponse
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
 from pydantic_core import PydanticSerializationError
+from starlette.routing import Match
+from starlette.types import Receive, Scope, Send
 
 from lionstudio.domain.json_text import to_json
 from lionstudio.server.threads import READS, SLOW, WRITES, Lane
@@ -39,6 +42,21 @@ class Route(APIRoute):
     def __init__(self, path: str, endpoint: Callable[..., Any], **settings: Any) -> None:
         status, methods = settings.get("status_code") or 200, settings.get("methods") or ["GET"]
         super().__init__(path, _written(endpoint, status, self.lane_of(methods)), **settings)
+        kind = settings.get("response_class")
+        is_sent_in_parts = isinstance(kind, type) and issubclass(kind, StreamingResponse)
+        self._answers_head = "GET" in methods and not is_sent_in_parts
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        return super().matches(self._as_get(scope))
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await super().handle(self._as_get(scope), receive, send)
+
+    def _as_get(self, scope: Scope) -> Scope:
+        """HEAD is GET without its body, which the server below leaves out; OpenAPI has no operation for it."""
+        if self._answers_head and scope.get("method") == "HEAD":
+            return {**scope, "method": "GET"}
+        return scope
 
     @staticmethod
     def lane_of(methods: Collection[str]) -> Lane:

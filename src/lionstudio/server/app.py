@@ -9,6 +9,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.routing import APIRoute
 
 from lionstudio.server import errors
+from lionstudio.server.addresses import Addresses
 from lionstudio.server.guard import Door, Guard
 from lionstudio.server.guesses import Guesses
 from lionstudio.server.pages import Pages
@@ -72,6 +73,7 @@ def create_app(settings: Settings, door: Door | None = None, *, now: Callable[[]
         app.include_router(router, prefix="/api")
     app.include_router(login.make_router(door, guesses))
     app.router.default = Pages(settings.web_folder, app.router.default)  # after every route, so that none is hidden
+    app.add_middleware(Addresses)
     app.add_middleware(Guard, door=door, guesses=guesses)
     return app
 

@@ -59,12 +59,19 @@ def _text(header: str) -> str:
         return header
 
 
+async def get_position(
+    after: Annotated[int, Query(ge=0, le=LARGEST_POSITION, description="the position of the last one you have")] = 0,
+    cursor: Annotated[int, Query(ge=0, le=LARGEST_POSITION, description="next_cursor of the page before")] = 0,
+) -> int:
+    return max(after, cursor)
+
+
 StudioDep = Annotated[Studio, Depends(get_studio)]
 Ctx = Annotated[Context, Depends(get_context)]
 SettingsDep = Annotated[Settings, Depends(get_settings)]
 Actor = Annotated[str, Depends(get_actor)]
+AfterPosition = Annotated[int, Depends(get_position)]
 PageCursor = Annotated[str | None, Query(max_length=1_000, description="next_cursor of the page before")]
 PageLimit = Annotated[int, Query(ge=1, le=PAGE_LIMIT)]
-AfterPosition = Annotated[int, Query(ge=0, le=LARGEST_POSITION, description="the position of the last one you have")]
 MessageLimit = Annotated[int, Query(ge=1, le=MESSAGES_AT_ONCE)]
 Moment = Annotated[float | None, Query(ge=-LARGEST_TIME, le=LARGEST_TIME, description="unix seconds")]

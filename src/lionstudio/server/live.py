@@ -223,13 +223,18 @@ def event(name: str, data: str, id: str | None = None) -> bytes:
     return f"{head}event: {name}\ndata: {data}\n\n".encode()
 
 
+def place(id: str) -> bytes:
+    """How far a reader has come, by itself: what it sends when it comes back, and nothing that its page is told of."""
+    return f"id: {id}\n\n".encode()
+
+
 def _tell(change: Change) -> Told:
     data = {"topic": change.topic, "id": change.entity_id, "session_id": change.session_id}
     return Told(change.seq, event("change", to_json(data, what="event"), str(change.seq)))
 
 
 BEAT = b": beat\n\n"
-BEAT_TO_PAGES = BEAT + event("beat", "{}")  # a browser keeps comments from its pages, and they have to know as well
+BEAT_TO_PAGES = event("beat", "{}")  # a browser keeps comments from its pages, and some want to know as well
 
 
 class EventStream(StreamingResponse):

@@ -216,7 +216,7 @@ def _require_unlocked(name: str, parent: int) -> None:
 def _record(ctx: Context, done: CleanedUp, actor: str) -> CleanedUp:
     """Look again, keep what was seen for the lists, and write down what was done."""
     examined = examine_sessions(ctx, [done.session.id])
-    keep_examined(ctx, examined, actor=actor)
+    keep_examined(ctx, examined, requested_by=actor)
     verdict = examined[0].verdict if examined else done.verdict  # it may have been pruned meanwhile
     if not done.removed and not done.kept:
         return done._replace(verdict=verdict)

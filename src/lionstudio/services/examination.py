@@ -90,14 +90,15 @@ def list_local_processes(ctx: Context, session_ids: Collection[str] | None = Non
         return process_rows.list_of_running(tx, machine.here(), session_ids=session_ids)
 
 
-def keep_examined(ctx: Context, examined: Sequence[Examined], *, actor: str = DOCTOR_ACTOR) -> int:
+def keep_examined(ctx: Context, examined: Sequence[Examined], *, requested_by: str | None = None) -> int:
     """Keep what was seen of runs, with its date; how many of them are doing otherwise than before.
 
-    Each of those is one event and one line of news. A run that nobody had looked at counts as healthy before.
+    Each of those is one event of the doctor, which says who asked for it, and one line of news. A run that nobody had
+    looked at counts as healthy before.
     """
     changed, rest = 0, iter(examined)
     while batch := list(islice(rest, KEPT_AT_ONCE)):
-        changed += _keep_batch(ctx, batch, actor)
+        changed += _keep_batch(ctx, batch, requested_by)
     if changed:
         trim_events(ctx)
     return changed
@@ -152,7 +153,7 @@ def _judged(ctx: Context, seen: Iterable[Seen]) -> list[Examined]:
 
 
 @again_if_undone
-def _keep_batch(ctx: Context, batch: Sequence[Examined], actor: str) -> int:
+def _keep_batch(ctx: Context, batch: Sequence[Examined], requested_by: str | None) -> int:
     with ctx.db.read() as tx:
         known = evidence_rows.find_many(tx, [one.session.id for one in batch])
     news = [one for one in batch if _says_something_new(one, known.get(one.session.id))]
@@ -162,7 +163,7 @@ def _keep_batch(ctx: Context, batch: Sequence[Examined], actor: str) -> int:
         if same:  # only the date is new; that of the first is true for all of them
             at = min(_seen_at(ctx, one.evidence) for one in same)
             evidence_rows.date(tx, [one.session.id for one in same], observed_at=at, now=ctx.now())
-        return _keep(ctx, tx, news, actor) if news else 0
+        return _keep(ctx, tx, news, requested_by) if news else 0
 
 
 def _says_something_new(one: Examined, stored: StoredEvidence | None) -> bool:
@@ -176,13 +177,14 @@ def _says_something_new(one: Examined, stored: StoredEvidence | None) -> bool:
     )
 
 
-def _keep(ctx: Context, tx: Tx, news: Sequence[Examined], actor: str) -> int:
+def _keep(ctx: Context, tx: Tx, news: Sequence[Examined], requested_by: str | None) -> int:
     """Judged by the rows as they are now: a run may have ended, and another doctor may have said the same."""
     ids = [one.session.id for one in news]
     sessions.lock_sessions(tx, ids)
     rows, known, now = session_rows.find_many(tx, ids), evidence_rows.find_many(tx, ids), ctx.now()
     sights: list[Sight] = []
     events: list[AdminEvent] = []
+    asked = {} if requested_by is None else {"requested_by": requested_by}
     for looked_at, evidence, _ in news:
         session, stored = rows.get(looked_at.id), known.get(looked_at.id)
         if session is None or session.status is not looked_at.status or _is_overtaken(evidence, stored, now=now):
@@ -191,8 +193,8 @@ def _keep(ctx: Context, tx: Tx, news: Sequence[Examined], actor: str) -> int:
         sights.append(Sight(session, evidence, verdict.health, _seen_at(ctx, evidence)))
         before = None if stored is None else stored.health
         if verdict.health is not (before or Health.HEALTHY):
-            details = _details(session, verdict, before)
-            events.append(AdminEvent(ctx.new_id(), now, "classify", session.id, details, actor))
+            details = _details(session, verdict, before) | asked
+            events.append(AdminEvent(ctx.new_id(), now, "classify", session.id, details, DOCTOR_ACTOR))
             tx.tell(Topic.SESSION, session.id, session_id=session.id, at=now)
     evidence_rows.put_many(tx, sights)
     if events:

@@ -1,4 +1,4 @@
-"""The exchange as people look into it: by recipient, by sender, or between the two (R8)."""
+"""The exchange as people look into it: by recipient, by sender, between the two, or by channel (R8)."""
 
 from lionstudio.domain.errors import InvalidRequest
 from lionstudio.services.context import Context
@@ -18,8 +18,8 @@ def list_exchanged(
     limit: int = PAGE,
 ) -> MessagePage:
     """Messages in the order of commits; a message's position is the next `after`. Raises InvalidRequest."""
-    if recipient is None and sender is None:
-        raise InvalidRequest("Whose messages?", hint="Name a recipient, a sender, or both: ?recipient=NAME")
+    if recipient is None and sender is None and channel is None:
+        raise InvalidRequest("Whose messages?", hint="Name a recipient, a sender or a channel: ?recipient=NAME")
     with ctx.db.read() as tx:
         names = {"recipient": recipient, "sender": sender, "channel": channel}
         limit = exchange.count_fitting(tx, names, after=after, limit=limit, budget=PAGE_BYTES)

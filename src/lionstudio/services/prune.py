@@ -7,7 +7,7 @@ the plan says how many of them it takes. "Newest" is by creation, among all runs
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from hashlib import sha256
-from math import isfinite
+from math import inf, isfinite, nextafter
 from typing import Any, NamedTuple
 
 from lionstudio.domain.audit import StatusTransition
@@ -97,6 +97,8 @@ def plan_prune(
         raise InvalidRequest("How many days and how many runs to keep must be 0 or more.")
     ended_before = ctx.now() - keep_days * DAY
     with ctx.db.read() as tx:
+        if only_legacy:  # however far ahead of ours the clock was that dated them
+            ended_before = max(ended_before, nextafter(maintenance.find_last_legacy(tx), inf))
         old = maintenance.list_old(tx, ended_before=ended_before)
         if only_legacy:
             old = [session for session in old if session.status is None]

@@ -129,7 +129,7 @@ def _repair(
     if dry_run:
         return Repaired(one.session, one.verdict, one.verdict, steps, _way_on(one.session, one.verdict))
     examined = examine_sessions(ctx, [one.session.id])
-    keep_examined(ctx, examined, actor=actor)
+    keep_examined(ctx, examined, requested_by=actor)
     session, _, verdict = examined[0] if examined else (one.session, one.evidence, one.verdict)
     details = {
         "steps": [step._asdict() for step in steps],

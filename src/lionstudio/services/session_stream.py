@@ -2,8 +2,8 @@
 
 A reader's cursor is the number of the change that told of the last message it was sent. Not every message has such a
 number: an import tells of a run as a whole, and old news is forgotten. Those are known by their position, behind the
-number that was reached before them: `812.40`. So is a message that comes again because it was changed: the number of
-that change says nothing about how far its reader has come.
+number that was reached before them: `812.40`. So is a message that comes again because it was changed, unless it is the
+last one there is: the number of that change says nothing about how far its reader has come.
 """
 
 from collections import deque
@@ -46,7 +46,7 @@ class StreamPage(NamedTuple):
     items: tuple[Streamed, ...]
     is_all: bool
     has_other_news: bool  # about the run itself or its branches
-    cursor: str  # of a reader that got all of it
+    passed: str | None  # a cursor behind the last item's: changes up to it are no news to who got all before
     reload: bool = False  # the cursor was of no use: this is the beginning again
 
 
@@ -90,7 +90,7 @@ class SessionStream:
         stretches = [*self._stretches, _Stretch(walk.began_at, walk.position, newest)]
         self._stretches = [stretch for stretch in stretches if stretch.newest > walk.seq]
         is_all = is_last and walk.position >= session.message_count
-        return StreamPage(session, tuple(walk.items), is_all, walk.has_other_news, walk.cursor, reload)
+        return StreamPage(session, tuple(walk.items), is_all, walk.has_other_news, walk.passed, reload)
 
 
 def _is_usable(cursor: Cursor, session: Session, trimmed: int, newest: int) -> bool:
@@ -127,14 +127,11 @@ class _Walk:
         self.began_at = self.position
         self.items: list[Streamed] = []
         self.has_other_news = False
+        self.passed: str | None = None
         self._room = PAGE_BYTES  # for messages that were changed
         limit = progressions.count_fitting(tx, session_id, after=self.position, limit=PAGE, budget=PAGE_BYTES)
         self._coming = deque(progressions.list_in_session(tx, session_id, after=self.position, limit=limit))
         self._branches = progressions.list_places(tx, session_id, after=self.position, limit=limit)
-
-    @property
-    def cursor(self) -> str:
-        return f"{self.seq}.{self.position}"
 
     def go(self, newest: int) -> bool:
         """Send what there is up to the newest change; whether that was reached."""
@@ -168,10 +165,12 @@ class _Walk:
 
     def _send_again(self, change: Change, place: int) -> None:
         """Send a message that was changed since this reader got it."""
-        cursor = f"{change.seq}.{self.position}"
-        if self._is_known(change, place):
-            if self.items:  # or who breaks off after the last of them would get this one for nothing
+        cursor = str(change.seq) if place == self.position else f"{change.seq}.{self.position}"
+        if self._is_known(change, place):  # who breaks off here would get it for nothing
+            if self.items:
                 self.items[-1] = self.items[-1]._replace(cursor=cursor)
+            else:
+                self.passed = cursor
             return
         only = {"after": place - 1, "limit": 1}
         sizes = progressions.list_sizes(self._tx, self._session_id, **only)
@@ -192,4 +191,5 @@ class _Walk:
 
     def _add(self, message: Message, cursor: str, places: Mapping[str, Sequence[tuple[str, int]]]) -> None:
         branch_ids = tuple(branch_id for branch_id, _ in places.get(message.id, ()))
+        self.passed = None
         self.items.append(Streamed(cursor, message, branch_ids))

@@ -89,9 +89,13 @@ def first_branch_of(draft: SessionDraft, started_at: float) -> Branch:
 
 
 def start_session(ctx: Context, draft: SessionDraft, process: ProcessRecord | None = None) -> Session:
-    """Begin a run with its first branch (R90). Announcing the same run again changes nothing."""
-    started_at = ctx.now() if draft.started_at is None else draft.started_at
-    session = session_of(draft._replace(started_at=started_at))
+    """Begin a run with its first branch (R90). Announcing the same run again changes nothing.
+
+    One that began earlier is written now: that is its first sign of life, or it would be stale at once.
+    """
+    now = ctx.now()
+    started_at = now if draft.started_at is None else draft.started_at
+    session = session_of(draft._replace(started_at=started_at))._replace(updated_at=max(started_at, now))
     with ctx.db.write() as tx:
         known = sessions.find(tx, draft.line.session_id)
         if known is not None:

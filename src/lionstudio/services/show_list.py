@@ -204,8 +204,9 @@ def _list_stored(
         plays = show_list.list_plays_in(tx, [show.id for show in rows])
         aborted = [show.id for show in rows if show.status is ShowStatus.ABORTED]
         reasons = show_list.find_last_reasons(tx, aborted) if aborted else {}
-        # Only a show that goes on is as well as its plays are; of the others they are only counted.
-        active = [play for show in rows if show.status is ShowStatus.ACTIVE for play in plays[show.id]]
+        # Only a show that has not ended is as well as its plays are; of the others they are only counted.
+        going_on = (ShowStatus.ACTIVE, ShowStatus.IMPORTED)
+        active = [play for show in rows if show.status in going_on for play in plays[show.id]]
         states = _states_of_runs(ctx, tx, active)
     return [
         _summarise(

@@ -79,11 +79,11 @@ def list_with_leftovers(tx: Tx) -> list[EndedSession]:
     return [EndedSession(row[0], _WORDS[row[1]], row[2]) for row in tx.all(LIST_WITH_LEFTOVERS)]
 
 
-TROUBLED_PLAYS = SELECT_PLAY_WITH_TOPIC + "WHERE show.status = 'active' AND play.status IN ({words})"
+TROUBLED_PLAYS = SELECT_PLAY_WITH_TOPIC + "WHERE show.status IN ('active', 'imported') AND play.status IN ({words})"
 
 
 def list_troubled_plays(tx: Tx, statuses: Sequence[PlayStatus]) -> list[PlayWithTopic]:
-    """Plays in these statuses, of shows that go on."""
+    """Plays in these statuses, of shows that go on, or of which nothing tells that they ended."""
     words = {f"status_{number}": status for number, status in enumerate(statuses)}
     sql = TROUBLED_PLAYS.format(words=", ".join(f":{name}" for name in words))
     return [to_play_with_topic(row) for row in tx.all(sql, **words)]

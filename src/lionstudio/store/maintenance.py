@@ -68,6 +68,14 @@ def list_old(tx: Tx, *, ended_before: float) -> list[OldSession]:
     return [OldSession._make(row) for row in tx.all(LIST_OLD, ended_before=ended_before)]
 
 
+FIND_LAST_LEGACY = "SELECT max(COALESCE(ended_at, updated_at)) FROM sessions WHERE status IS NULL"
+
+
+def find_last_legacy(tx: Tx) -> float:
+    """When the last legacy session ended, or was last touched; 0 if there is none."""
+    return float(tx.value(FIND_LAST_LEGACY) or 0)
+
+
 def list_still_old(tx: Tx, ids: Collection[str], *, ended_before: float) -> dict[str, OldSession]:
     """Those of the sessions that are there and old."""
     rows = tx.all(LIST_STILL_OLD, ids=ids_in(ids), ended_before=ended_before)

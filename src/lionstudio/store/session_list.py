@@ -95,7 +95,7 @@ VIEWS: Mapping[View, Listing] = {
     View.OVER_60M: _sessions(
         f"{ENDED_TODAY} AND {ENDED_ITSELF} AND session.ended_at - session.started_at > 3600", Reach.WHOLE
     ),
-    View.NEEDS_REVIEW: _sessions(f"session.id IN ({NEEDS_REVIEW})", Reach.WHOLE),
+    View.NEEDS_REVIEW: _sessions(f"session.id IN ({NEEDS_REVIEW}) AND session.status IS NOT NULL", Reach.WHOLE),
     View.FAILED_24H: _sessions(f"{LAST_DAY} AND session.status IN ('failed', 'timed_out')", Reach.WHOLE),
     View.ENDED_24H: _sessions(ENDED_TODAY, Reach.WHOLE),
     View.LEGACY: _sessions("session.status IS NULL"),

@@ -60,7 +60,7 @@ afterEach(() => vi.useRealTimers())
 test('the line comes back with the last number that it heard', () => {
   const line = new Line(heard, null, make)
   line.open()
-  expect(last().address).toBe('/api/events')
+  expect(last().address).toBe('/api/events?beats=1')
   last().send('hello', '7')
   last().send('change', '8', { topic: 'session', id: 'a', session_id: 'a' })
   expect(told.at(-1)?.state).toBe('live')
@@ -69,7 +69,7 @@ test('the line comes back with the last number that it heard', () => {
   expect(told.at(-1)).toMatchObject({ state: 'offline', tries: 1 })
   vi.advanceTimersByTime(250)
   expect(peers).toHaveLength(2)
-  expect(last().address).toBe('/api/events?after=8')
+  expect(last().address).toBe('/api/events?after=8&beats=1')
 })
 
 test('an answer that is no feed does not end it, and its reason is asked for', () => {
@@ -132,7 +132,7 @@ test('a line on which nothing is heard any more is given up, and tried again', (
   expect(peers[0]?.readyState).toBe(2)
   vi.advanceTimersByTime(250)
   expect(peers).toHaveLength(2)
-  expect(last().address).toBe('/api/events?after=7')
+  expect(last().address).toBe('/api/events?after=7&beats=1')
   vi.advanceTimersByTime(15_001) // taken, but never answered
   line.look()
   expect(told.at(-1)).toMatchObject({ state: 'offline', tries: 2 })

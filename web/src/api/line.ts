@@ -61,7 +61,7 @@ export class Line {
     if (this.#source !== null) return
     clearTimeout(this.#next)
     const isFirst = this.#seq === null
-    const source = this.#make(isFirst ? '/api/events' : `/api/events?after=${this.#seq}`)
+    const source = this.#make(isFirst ? '/api/events?beats=1' : `/api/events?after=${this.#seq}&beats=1`)
     this.#source = source
     const hear = (): void => {
       this.#heardAt = Date.now()

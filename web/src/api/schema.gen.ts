@@ -379,7 +379,7 @@ export interface paths {
         };
         /**
          * List Exchange
-         * @description What was delivered to a recipient, or sent by a sender, or both, in the order of commits.
+         * @description What was delivered to a recipient, sent by a sender, or said on a channel, in the order of commits.
          *
          *     The position of a message is where to go on; keep that of the last one, and ask again later for what is new.
          */
@@ -1099,10 +1099,9 @@ export interface components {
         CheckpointIn: {
             /**
              * Mode
-             * @default TRUNCATE
-             * @enum {string}
+             * @description the same as the parameter; this one counts
              */
-            mode: "PASSIVE" | "FULL" | "RESTART" | "TRUNCATE";
+            mode?: ("PASSIVE" | "FULL" | "RESTART" | "TRUNCATE") | null;
         };
         /**
          * CheckpointOut
@@ -1552,6 +1551,21 @@ export interface components {
              */
             sentence?: string | null;
             status?: components["schemas"]["SessionStatus"] | null;
+        };
+        /**
+         * FullVerdictOut
+         * @description What the gate said last, with everything else that is in _verdict.json.
+         */
+        FullVerdictOut: {
+            /** Feedback */
+            feedback: string | null;
+            /**
+             * Gate Passed
+             * @description null: it has not spoken
+             */
+            gate_passed: boolean | null;
+        } & {
+            [key: string]: unknown;
         };
         /**
          * GateIn
@@ -2128,7 +2142,7 @@ export interface components {
             topic: string;
             /** Updated At */
             updated_at: number;
-            verdict: components["schemas"]["VerdictOut"];
+            verdict: components["schemas"]["FullVerdictOut"];
         };
         /**
          * PlayInShow
@@ -3627,6 +3641,11 @@ export interface components {
             reasoning_tokens: number;
         };
         /**
+         * VacuumIn
+         * @description A vacuum takes no wishes: one that it does not know, such as a dry run, is refused and not passed over.
+         */
+        VacuumIn: Record<string, never>;
+        /**
          * VacuumOut
          * @description What the database was like before and after a vacuum.
          */
@@ -3700,7 +3719,9 @@ export type $defs = Record<string, never>;
 export interface operations {
     checkpoint: {
         parameters: {
-            query?: never;
+            query?: {
+                mode?: "PASSIVE" | "FULL" | "RESTART" | "TRUNCATE";
+            };
             header?: {
                 /** @description who acts, for the audit log (default: admin) */
                 "x-lionstudio-actor"?: string | null;
@@ -4636,7 +4657,11 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["VacuumIn"] | null;
+            };
+        };
         responses: {
             /** @description Successful Response */
             200: {
@@ -4751,9 +4776,11 @@ export interface operations {
             query?: {
                 /** @description the same, where no header can be sent */
                 after?: string | null;
+                /** @description signs of life as events `hello` and `beat`: browsers keep comments from their pages */
+                beats?: boolean;
             };
             header?: {
-                /** @description the id of the last event that came, to go on after it */
+                /** @description the last id that came, to go on after it: a number, or two with a dot */
                 "last-event-id"?: string | null;
             };
             path?: never;
@@ -4874,6 +4901,8 @@ export interface operations {
                 /** @description the position of the last one you have */
                 after?: number;
                 channel?: string | null;
+                /** @description next_cursor of the page before */
+                cursor?: number;
                 limit?: number;
                 /** @description a run's id, its name, its agent, or any name that was written to */
                 recipient?: string | null;
@@ -5564,6 +5593,8 @@ export interface operations {
                 after?: number;
                 /** @description only this branch, with what it inherited */
                 branch?: string | null;
+                /** @description next_cursor of the page before */
+                cursor?: number;
                 limit?: number;
             };
             header?: never;
@@ -5754,7 +5785,7 @@ export interface operations {
                 after?: string | null;
             };
             header?: {
-                /** @description the id of the last event that came, to go on after it */
+                /** @description the last id that came, to go on after it: a number, or two with a dot */
                 "last-event-id"?: string | null;
             };
             path: {

@@ -61,7 +61,7 @@ def list_admin_events(
 def run_doctor(studio: StudioDep, who: Actor, body: ScanIn | None = None) -> ScanOut:
     """Look at every run that runs, now. With `transition_stale`, fail those that are stale and surely dead."""
     order = body or ScanIn()
-    found = scan(studio.ctx, keep=False) if order.dry_run else studio.doctor.scan_now(actor=who)
+    found = scan(studio.ctx, keep=False) if order.dry_run else studio.doctor.scan_now(requested_by=who)
     ended: list[Intervention] = []
     if order.transition_stale:
         dead = [one.session.id for one in found.confirmed_dead]

@@ -20,13 +20,13 @@ Someone = Annotated[
 @router.get("/messages")
 def list_exchange(
     ctx: Ctx,
+    after: AfterPosition,
     recipient: Someone = None,
     sender: Someone = None,
     channel: Annotated[str | None, Query(max_length=4_000)] = None,
-    after: AfterPosition = 0,
     limit: MessageLimit = 200,
 ) -> Page[MessageOut]:
-    """What was delivered to a recipient, or sent by a sender, or both, in the order of commits.
+    """What was delivered to a recipient, sent by a sender, or said on a channel, in the order of commits.
 
     The position of a message is where to go on; keep that of the last one, and ask again later for what is new.
     """

@@ -19,8 +19,9 @@ from lionstudio.domain.session import InvocationKind, SessionStatus, SourceKind,
 from lionstudio.domain.session_list import IDS_LIMIT, SessionFilter, Sort, View
 from lionstudio.server.answers import Route, answer, json_of
 from lionstudio.server.dependencies import AfterPosition, Ctx, MessageLimit, PageCursor, PageLimit, StudioDep
-from lionstudio.server.live import BEAT, Ear, EventStream, LiveFeed, event
+from lionstudio.server.live import BEAT, Ear, EventStream, LiveFeed, event, place
 from lionstudio.server.routes.system import STREAM, After, LastEventId
+from lionstudio.server.routes.teams import Full, written
 from lionstudio.server.schemas.messages import MESSAGES_AT_ONCE, MessageIn, MessageOut, PositionsOut, Stored
 from lionstudio.server.schemas.page import Page
 from lionstudio.server.schemas.recording import (
@@ -33,8 +34,9 @@ from lionstudio.server.schemas.recording import (
     Started,
 )
 from lionstudio.server.schemas.runs import BranchOut, SessionFull, SessionRow, TimelineOut, Transition
+from lionstudio.server.schemas.teams import Order, TeamMessageOut
 from lionstudio.server.threads import STREAMS
-from lionstudio.services import branches, messages, runs, sessions
+from lionstudio.services import branches, messages, runs, sessions, team_pages
 from lionstudio.services.context import Context
 from lionstudio.services.examination import Examined, share_look
 from lionstudio.services.message_pages import find_messages as find_in_history
@@ -56,7 +58,7 @@ Said = Annotated[
 
 
 # First, because routes are tried in order, and this one is asked more than all others.
-@router.post("/{session_id}/messages", status_code=201)
+@router.post("/{session_id:path}/messages", status_code=201)
 def append_messages(
     ctx: Ctx,
     session_id: SessionId,
@@ -102,21 +104,12 @@ def list_sessions(
     return answer({"items": items, "next_cursor": page.next_cursor})
 
 
-@router.get("/{session_id}")
-def get_session(ctx: Ctx, session_id: SessionId) -> SessionFull:
-    """One run in full; its process is looked at now."""
-    detail = runs.get_detail(ctx, session_id)
-    with suppress(Unavailable):  # it is the lists that would have been told
-        share_look(ctx, Examined(detail.summary.session, detail.evidence, detail.summary.verdict))
-    return SessionFull.full(detail)
-
-
-@router.get("/{session_id}/messages")
+@router.get("/{session_id:path}/messages")
 def list_messages(
     ctx: Ctx,
     session_id: SessionId,
+    after: AfterPosition,
     branch: Annotated[str | None, Query(max_length=200, description="only this branch, with what it inherited")] = None,
-    after: AfterPosition = 0,
     limit: MessageLimit = 200,
 ) -> Page[MessageOut]:
     """What was said, in the order it was stored. A page has a megabyte at most, or one message, so it may be short."""
@@ -129,7 +122,7 @@ def list_messages(
     return Page.model_construct(items=items, next_cursor=page.next_cursor)
 
 
-@router.get("/{session_id}/positions")
+@router.get("/{session_id:path}/positions")
 def find_messages(
     ctx: Ctx,
     session_id: SessionId,
@@ -142,13 +135,13 @@ def find_messages(
     return PositionsOut(positions=list(found.positions), is_all=found.is_all)
 
 
-@router.get("/{session_id}/timeline")
+@router.get("/{session_id:path}/timeline")
 def get_timeline(ctx: Ctx, session_id: SessionId) -> TimelineOut:
     """Who was busy when: model, tools and people, branch by branch."""
     return TimelineOut.of(runs.read_timeline(ctx, session_id))
 
 
-@router.get("/{session_id}/history")
+@router.get("/{session_id:path}/history")
 def list_history(ctx: Ctx, session_id: SessionId) -> Page[Transition]:
     """Every status it had, who changed it and why, oldest first. It outlives the run itself."""
     history = sessions.list_history(ctx, session_id)
@@ -157,7 +150,7 @@ def list_history(ctx: Ctx, session_id: SessionId) -> Page[Transition]:
     return Page(items=[Transition.of(step) for step in history])
 
 
-@router.get("/{session_id}/stream", status_code=200, response_class=EventStream, responses=STREAM)
+@router.get("/{session_id:path}/stream", status_code=200, response_class=EventStream, responses=STREAM)
 async def stream_session(
     studio: StudioDep, session_id: SessionId, last_event_id: LastEventId = None, after: After = None
 ) -> EventStream:
@@ -192,8 +185,7 @@ async def _follow(live: LiveFeed, ctx: Context, stream: SessionStream, ear: Ear)
         if not page.is_all:
             continue
         if state_is_due:
-            # Its number lets who breaks off now go on after all that was looked at, and not only after what was sent.
-            yield event("state", await STREAMS.run(_state, ctx, page.session.id), page.cursor)
+            yield event("state", await STREAMS.run(_state, ctx, page.session.id))
             state_is_due = False
         if page.session.status is not SessionStatus.RUNNING:
             yield event("done", to_json({"status": page.session.status, "deleted": False}, what="event"))
@@ -205,15 +197,46 @@ async def _follow(live: LiveFeed, ctx: Context, stream: SessionStream, ear: Ear)
 def _read_page(stream: SessionStream) -> tuple[StreamPage, bytes]:
     """The next page, and its messages as they are sent: written in a thread, because they may be large."""
     page = stream.read()
-    return page, b"".join(
+    said = [
         event("message", f'{{"message":{json_of(MessageOut.of(one.message, one.branch_ids)).decode()}}}', one.cursor)
         for one in page.items
-    )
+    ]
+    return page, b"".join(said if page.passed is None else [*said, place(page.passed)])
 
 
 def _state(ctx: Context, session_id: str) -> str:
     found = runs.summarise(ctx, [sessions.get_session(ctx, session_id)])
     return f'{{"session":{json_of(SessionRow.of(found[0])).decode()}}}'
+
+
+@router.get("/{session_id:path}/team-messages", tags=["teams"])
+def list_team_messages_of_session(
+    ctx: Ctx,
+    session_id: SessionId,
+    beside: Annotated[
+        bool, Query(description="all that was written, while the run lasted, in the teams it wrote to")
+    ] = False,
+    order: Order = Order.OLDEST,
+    full: Full = True,
+    cursor: PageCursor = None,
+    limit: PageLimit = 100,
+) -> Page[TeamMessageOut]:
+    """What a run wrote to its teams."""
+    newest_first = order is Order.NEWEST
+    page = team_pages.page_messages_of_session(
+        ctx, session_id, beside=beside, newest_first=newest_first, cursor=cursor, limit=limit
+    )
+    return written(page, full=full)
+
+
+# After all others: an id from elsewhere may hold a slash.
+@router.get("/{session_id:path}")
+def get_session(ctx: Ctx, session_id: SessionId) -> SessionFull:
+    """One run in full; its process is looked at now."""
+    detail = runs.get_detail(ctx, session_id)
+    with suppress(Unavailable):  # it is the lists that would have been told
+        share_look(ctx, Examined(detail.summary.session, detail.evidence, detail.summary.verdict))
+    return SessionFull.full(detail)
 
 
 @router.post("", status_code=201, response_model=Started, responses={200: {"model": Started}})
@@ -256,7 +279,7 @@ def _with_model(metadata: Mapping[str, Any] | None, model: str | None) -> Mappin
     return metadata if model is None else {**(metadata or {}), "model": model}
 
 
-@router.post("/{session_id}/branches", status_code=201)
+@router.post("/{session_id:path}/branches", status_code=201)
 def create_branch(ctx: Ctx, session_id: SessionId, body: BranchIn) -> BranchOut:
     """Begin a branch, or fork one."""
     if body.at is not None and body.parent_branch_id is None:
@@ -276,7 +299,7 @@ def create_branch(ctx: Ctx, session_id: SessionId, body: BranchIn) -> BranchOut:
     return BranchOut.of(branches.create_branch(ctx, draft))
 
 
-@router.post("/{session_id}/finish")
+@router.post("/{session_id:path}/finish")
 def finish_session(ctx: Ctx, session_id: SessionId, body: FinishIn) -> SessionRow:
     """End a run as it ended itself. One that an operator has ended keeps the operator's status."""
     status = body.status
@@ -286,7 +309,7 @@ def finish_session(ctx: Ctx, session_id: SessionId, body: FinishIn) -> SessionRo
     return SessionRow.of(runs.summarise(ctx, [session])[0])
 
 
-@router.post("/{session_id}/heartbeat")
+@router.post("/{session_id:path}/heartbeat")
 def beat(ctx: Ctx, session_id: SessionId, body: HeartbeatIn | None = None) -> Beaten:
     """Say that the run's process lives, where nobody here can look at it."""
     role = ProcessRole.RECORDER if body is None else body.role

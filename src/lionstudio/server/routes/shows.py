@@ -20,7 +20,6 @@ Topic = Annotated[str, Path(max_length=1_000)]
 Name = Annotated[str, Path(max_length=1_000)]
 
 
-@router.get("/shows/", include_in_schema=False)
 @router.get("/shows")
 def list_shows(
     ctx: Ctx,

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Header, Query, Response
 
 from lionstudio.server.answers import Route, answer
 from lionstudio.server.dependencies import StudioDep
-from lionstudio.server.live import BEAT_TO_PAGES, EventStream, LiveFeed, event
+from lionstudio.server.live import BEAT, BEAT_TO_PAGES, EventStream, LiveFeed, event, place
 from lionstudio.server.schemas.system import PlaceOut, Ready, TotalsOut
 from lionstudio.services.session_stream import parse_cursor
 from lionstudio.services.totals import count_everything
@@ -18,7 +18,8 @@ router = APIRouter(route_class=Route, tags=["system"])
 
 STREAM: dict[int | str, dict[str, Any]] = {200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}}
 LastEventId = Annotated[
-    str | None, Header(description="the id of the last event that came, to go on after it", max_length=50)
+    str | None,
+    Header(description="the last id that came, to go on after it: a number, or two with a dot", max_length=50),
 ]
 After = Annotated[str | None, Query(description="the same, where no header can be sent", max_length=50)]
 
@@ -46,17 +47,25 @@ def get_totals(studio: StudioDep) -> TotalsOut:
 
 
 @router.get("/events", status_code=200, response_class=EventStream, responses=STREAM)
-async def follow_events(studio: StudioDep, last_event_id: LastEventId = None, after: After = None) -> EventStream:
+async def follow_events(
+    studio: StudioDep,
+    last_event_id: LastEventId = None,
+    after: After = None,
+    beats: Annotated[
+        bool, Query(description="signs of life as events `hello` and `beat`: browsers keep comments from their pages")
+    ] = False,
+) -> EventStream:
     """What changes anywhere, as it changes: a topic and ids, never the values themselves."""
     given = parse_cursor(last_event_id or after)
     studio.live.require_room()
     cursor = await studio.live.find_newest() if given is None else given.seq
-    return EventStream(_events(studio.live, cursor))
+    return EventStream(_events(studio.live, cursor, beats=beats))
 
 
-async def _events(live: LiveFeed, cursor: int) -> AsyncGenerator[bytes]:
+async def _events(live: LiveFeed, cursor: int, *, beats: bool) -> AsyncGenerator[bytes]:
     with live.listen() as ear:
-        yield event("hello", "{}", str(cursor))  # so that whoever breaks off now knows where it was
+        # So that whoever breaks off now knows where it was.
+        yield event("hello", "{}", str(cursor)) if beats else place(str(cursor))
         while not live.closing:
             ear.clear()
             heard = await live.read(cursor)
@@ -67,5 +76,5 @@ async def _events(live: LiveFeed, cursor: int) -> AsyncGenerator[bytes]:
                 yield heard.data
                 await asyncio.sleep(0)  # a reader that takes all at once would leave no turn to others
             elif not await ear.wait():
-                yield BEAT_TO_PAGES
+                yield BEAT_TO_PAGES if beats else BEAT
                 await live.look()

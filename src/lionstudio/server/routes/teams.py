@@ -20,7 +20,6 @@ Someone = Annotated[str | None, Query(max_length=1_000)]
 Full = Annotated[bool, Query(description="false: no content where a summary stands for it")]
 
 
-@router.get("/teams/", include_in_schema=False)
 @router.get("/teams")
 def list_teams(
     ctx: Ctx, status: TeamStatus | None = None, cursor: PageCursor = None, limit: PageLimit = 100
@@ -48,7 +47,7 @@ def list_team_messages(
     """What was written in a team. A page may end before its limit when the messages are very long."""
     wanted = MessageFilter(member=member, is_unread=unread, sender=sender, recipient=recipient)
     page = team_pages.page_messages(ctx, team, wanted, newest_first=order is Order.NEWEST, cursor=cursor, limit=limit)
-    return _written(page, full=full)
+    return written(page, full=full)
 
 
 @router.get("/teams/{team:path}/messages/{message_id}")
@@ -64,26 +63,6 @@ def get_team(ctx: Ctx, team: TeamName) -> TeamFull:
     return TeamFull.full(team_pages.get_team_detail(ctx, team))
 
 
-@router.get("/sessions/{session_id}/team-messages")
-def list_team_messages_of_session(
-    ctx: Ctx,
-    session_id: Annotated[str, Path(max_length=200)],
-    beside: Annotated[
-        bool, Query(description="all that was written, while the run lasted, in the teams it wrote to")
-    ] = False,
-    order: Order = Order.OLDEST,
-    full: Full = True,
-    cursor: PageCursor = None,
-    limit: PageLimit = 100,
-) -> Page[TeamMessageOut]:
-    """What a run wrote to its teams."""
-    newest_first = order is Order.NEWEST
-    page = team_pages.page_messages_of_session(
-        ctx, session_id, beside=beside, newest_first=newest_first, cursor=cursor, limit=limit
-    )
-    return _written(page, full=full)
-
-
-def _written(page: TeamMessagePage, *, full: bool) -> Page[TeamMessageOut]:
+def written(page: TeamMessagePage, *, full: bool) -> Page[TeamMessageOut]:
     items = [TeamMessageOut.of(message, page, full=full) for message in page.items]
     return Page(items=items, next_cursor=page.next_cursor)

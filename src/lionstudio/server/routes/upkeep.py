@@ -13,11 +13,13 @@ from lionstudio.server.schemas.upkeep import (
     ArchivedOut,
     BackfilledOut,
     CheckpointIn,
+    CheckpointMode,
     CheckpointOut,
     ExportFormat,
     ExportIn,
     LegacyIn,
     LegacyOut,
+    VacuumIn,
     VacuumOut,
 )
 from lionstudio.services import export_stream, legacy, maintenance
@@ -40,9 +42,11 @@ ANY_FILE = _file(export_stream.LINES, export_stream.DATABASE)
 
 
 @router.post("/checkpoint")
-def checkpoint(ctx: Ctx, who: Actor, body: CheckpointIn | None = None) -> CheckpointOut:
+def checkpoint(
+    ctx: Ctx, who: Actor, mode: CheckpointMode = "TRUNCATE", body: CheckpointIn | None = None
+) -> CheckpointOut:
     """Move SQLite's log into the file. A PostgreSQL server does that itself, and this says so."""
-    mode = (body or CheckpointIn()).mode
+    mode = (body or CheckpointIn()).mode or mode
     done = maintenance.checkpoint(ctx, mode, actor=who)
     return CheckpointOut(
         mode=mode.upper(),
@@ -55,7 +59,7 @@ def checkpoint(ctx: Ctx, who: Actor, body: CheckpointIn | None = None) -> Checkp
 
 
 @router.post("/vacuum")
-def vacuum(ctx: Ctx, who: Actor) -> VacuumOut:
+def vacuum(ctx: Ctx, who: Actor, body: VacuumIn | None = None) -> VacuumOut:
     """Give back the room of deleted rows. On SQLite other writers wait meanwhile."""
     done = maintenance.vacuum(ctx, actor=who)
     return VacuumOut.of(done, gives_room_back=maintenance.vacuum_gives_room_back(ctx))

@@ -9,6 +9,7 @@ from lionstudio.domain.health import Health
 from lionstudio.domain.reasons import EndReason
 from lionstudio.domain.session import ADMIN_TARGETS, SessionStatus
 from lionstudio.server.schemas.states import ReasonOut
+from lionstudio.server.schemas.texts import Length
 from lionstudio.services.cleanup import CleanedUp
 from lionstudio.services.interventions import Intervention
 from lionstudio.services.prune import KeptSession, PrunePlan, PruneResult, WhyKept
@@ -21,7 +22,7 @@ IDS_SHOWN = 1_000  # of what a prune by age takes; the history of each run says 
 # Ids from elsewhere may look like anything, but no database keeps a NUL.
 SessionId = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00]+$")]
 SessionIds = Annotated[list[SessionId], Field(min_length=1, max_length=MOST_AT_ONCE)]
-Sentence = Annotated[str, Field(max_length=4_000)]
+Sentence = Annotated[str, Length(4_000)]
 DryRun = Annotated[bool, Field(description="say what would be done, and do nothing")]
 
 
@@ -32,7 +33,7 @@ class TransitionIn(BaseModel):
 
     session_ids: SessionIds
     target_status: str = Field(max_length=100, json_schema_extra={"enum": [*sorted(ADMIN_TARGETS)]})
-    reason: EndReason | Annotated[Sentence, Field(min_length=1)] = Field(
+    reason: EndReason | Annotated[str, Length(4_000, at_least=1)] = Field(
         description="why, as a sentence or as the code of one; it is kept in the audit log"
     )
     note: Sentence | None = None

@@ -7,13 +7,14 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from lionstudio.domain.conversation import Message, MessageDraft, MessageKind, spoken
 from lionstudio.domain.drafts import LARGEST_TIME
+from lionstudio.server.schemas.texts import Length
 
 LARGEST_POSITION = 2**53  # what every reader of JSON takes as it is
 MESSAGES_AT_ONCE = 1_000
 # An id stands in addresses, so it has nothing in it that an address would take for something else.
 Id = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[A-Za-z0-9][A-Za-z0-9._:@+-]*$")]
-Name = Annotated[str, Field(max_length=4_000)]
-Role = Annotated[str, Field(min_length=1, max_length=100, examples=["user", "assistant", "system", "action"])]
+Name = Annotated[str, Length(4_000)]
+Role = Annotated[str, Length(100, at_least=1), Field(examples=["user", "assistant", "system", "action"])]
 # Too late a time is refused with a hint: mostly it is one in milliseconds.
 Seconds = Annotated[float, Field(ge=-LARGEST_TIME, allow_inf_nan=False, description="unix seconds")]
 

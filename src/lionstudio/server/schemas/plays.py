@@ -11,11 +11,12 @@ from lionstudio.domain.state import Outcome
 from lionstudio.server.schemas.links import RunLink
 from lionstudio.server.schemas.runs import Transition
 from lionstudio.server.schemas.states import StateOut
+from lionstudio.server.schemas.texts import Length
 from lionstudio.services.gating import Judged, Judgement
 from lionstudio.services.show_list import PlayDetail, PlaySummary
 from lionstudio.services.show_pages import PlayOnlyOnDisk, PlayPages
 
-Feedback = Annotated[str, Field(max_length=100_000)]
+Feedback = Annotated[str, Length(100_000)]
 Chain = Annotated[list[str], Field(description="the state in words, most telling first")]
 
 
@@ -53,6 +54,12 @@ class VerdictOut(BaseModel):
 
     gate_passed: bool | None = Field(description="null: it has not spoken")
     feedback: str | None
+
+
+class FullVerdictOut(VerdictOut):
+    """What the gate said last, with everything else that is in _verdict.json."""
+
+    model_config = ConfigDict(extra="allow")
 
 
 class BadgesOut(BaseModel):
@@ -125,6 +132,7 @@ class PlayFull(PlayInShow):
     """One play in full, with its files."""
 
     status_source: Literal["sqlite"] = "sqlite"
+    verdict: FullVerdictOut
     full_verdict: dict[str, Any] | None = Field(description="_verdict.json as it is")
     prompt: str | None
     escalation: str | None = Field(description="what a person has to decide")
@@ -133,8 +141,10 @@ class PlayFull(PlayInShow):
 
     @classmethod
     def full(cls, detail: PlayDetail, pages: PlayPages) -> Self:
+        own = _play(detail.summary)
+        own["verdict"] = FullVerdictOut(**{**(pages.verdict or {}), **dict(own["verdict"])})
         return cls(
-            **_play(detail.summary),
+            **own,
             intent=pages.intent,
             full_verdict=None if pages.verdict is None else dict(pages.verdict),
             prompt=pages.prompt,

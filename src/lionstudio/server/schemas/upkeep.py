@@ -10,13 +10,15 @@ from lionstudio.server.schemas.runs import SessionRow
 from lionstudio.services.legacy_archive import ArchivedLegacy
 from lionstudio.services.maintenance import CHECKPOINT_MODES, SERVER_KEEPS_ROOM, Vacuumed
 
+CheckpointMode = Annotated[str, Field(max_length=100, json_schema_extra={"enum": [*CHECKPOINT_MODES]})]
+
 
 class CheckpointIn(BaseModel):
     """How the log is moved into the file."""
 
     model_config = ConfigDict(extra="forbid")
 
-    mode: Annotated[str, Field(max_length=100, json_schema_extra={"enum": [*CHECKPOINT_MODES]})] = "TRUNCATE"
+    mode: CheckpointMode | None = Field(default=None, description="the same as the parameter; this one counts")
 
 
 class CheckpointOut(BaseModel):
@@ -38,6 +40,12 @@ class SizeOut(BaseModel):
     free_bytes: int | None
     live_rows: int | None
     dead_rows: int | None
+
+
+class VacuumIn(BaseModel):
+    """A vacuum takes no wishes: one that it does not know, such as a dry run, is refused and not passed over."""
+
+    model_config = ConfigDict(extra="forbid")
 
 
 class VacuumOut(BaseModel):
