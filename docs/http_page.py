@@ -97,8 +97,8 @@ def _type(schema: Mapping[str, Any]) -> str:
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         return f"[{name}](#{name.lower()})"
-    if "anyOf" in schema:
-        return " or ".join(_type(one) for one in schema["anyOf"])
+    if choices := schema.get("anyOf") or schema.get("oneOf"):
+        return " or ".join(_type(one) for one in choices)
     if schema.get("type") == "array":
         return f"list of {_type(schema.get('items', {}))}"
     if "enum" in schema:

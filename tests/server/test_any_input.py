@@ -12,7 +12,11 @@ import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, settings
 from schemathesis.checks import not_a_server_error
-from schemathesis.specs.openapi.checks import content_type_conformance, response_schema_conformance
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
 
 from lionstudio.server.app import create_app
 from lionstudio.server.serving import StudioServer, listen
@@ -27,7 +31,7 @@ from tests.postgres_server import PostgresServer
 EXAMPLES = 12
 KNOWN = "0"  # an id that the generator itself likes to choose
 STREAMS = r"/(stream|events)$"
-CHECKS = [not_a_server_error, response_schema_conformance, content_type_conformance]
+CHECKS = [not_a_server_error, status_code_conformance, response_schema_conformance, content_type_conformance]
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgres"])

@@ -66,7 +66,10 @@ def create_app(settings: Settings, door: Door | None = None, *, now: Callable[[]
         redoc_url=None,
         redirect_slashes=False,  # an address that is nearly one of ours is none
         generate_unique_id_function=_operation_id,
-        responses={code: {"model": errors.ErrorBody} for code in (404, 409, 422, 503)},
+        responses={
+            **{code: {"model": errors.ErrorBody} for code in (404, 409, 422, 503)},
+            "default": {"model": errors.ErrorBody, "description": "Anything else that is refused, by the door or here"},
+        },
     )
     errors.install(app)
     for router in ROUTERS:
