@@ -139,6 +139,32 @@ def test_an_answer_is_counted_once_however_many_blocks_it_has() -> None:
     assert len(answers) == len(set(answers)) == 6
 
 
+def said_in(id: str, words: str, **usage: int) -> dict[str, Any]:
+    """A line of an answer; without usage it says nothing of that."""
+    message = {
+        "id": id,
+        "model": "m",
+        "content": [{"type": "text", "text": words}],
+        **({"usage": usage} if usage else {}),
+    }
+    return {"type": "assistant", "message": message, "uuid": words}
+
+
+def test_an_answer_whose_lines_do_not_say_what_it_consumed_is_heard_and_counted() -> None:
+    start = {"type": "message_start", "message": {"id": "m1", "usage": {"input_tokens": 10, "output_tokens": 1}}}
+    lines = as_lines({"type": "stream_event", "event": start}, said_in("m1", "First."), said_in("m1", "Second."))
+    heard = hear(ClaudeReader(), lines)
+    assert heard.of() == [("assistant", "First."), ("assistant", "Second.")]
+    assert (heard.usage, heard.unknown) == ({"m": Usage(10, 0, 0, 1)}, [])
+
+
+def test_an_answer_is_counted_once_when_another_comes_between_its_lines() -> None:
+    lines = as_lines(*(said_in(id, f"{id} {n}", input_tokens=10, output_tokens=5) for n, id in enumerate("aba")))
+    heard = hear(ClaudeReader(), lines)
+    assert heard.of() == [("assistant", "a 0"), ("assistant", "b 1"), ("assistant", "a 2")]
+    assert heard.usage == {"m": Usage(20, 0, 0, 10)}
+
+
 def test_an_answer_in_pieces_knows_how_long_it_became_before_any_result() -> None:
     lines = lines_of("claude/foreground_subagent")
     results = next(number for number, line in enumerate(lines) if '"duration_api_ms"' in line)
