@@ -290,6 +290,47 @@ def test_a_stream_that_breaks_off_says_nothing_of_its_end() -> None:
     assert reader.verdict(137) == Verdict(137, None, None, None, "Now a failing read and a helper.")
 
 
+def piece(event: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"type": "stream_event", "event": event, **more}
+
+
+def in_pieces(id: str, *words: str) -> list[dict[str, Any]]:
+    """An answer that has begun."""
+    usage = {"input_tokens": 10, "output_tokens": 1}
+    deltas = [{"type": "content_block_delta", "delta": {"type": "text_delta", "text": word}} for word in words]
+    return [piece({"type": "message_start", "message": {"id": id, "model": "m", "usage": usage}}), *map(piece, deltas)]
+
+
+def test_what_an_answer_said_until_it_broke_off_is_kept() -> None:
+    reader = ClaudeReader()
+    heard = hear(reader, as_lines(*in_pieces("m1", "I have lo", "oked, and")))
+    assert heard.of() == [("assistant", "I have looked, and")]
+    assert heard.said[0].metadata["unfinished"] is True
+    assert heard.usage == {"m": Usage(10, 0, 0, 1)}
+    assert reader.verdict(143).answer == "I have looked, and"
+
+
+def test_only_what_did_not_come_whole_is_unfinished() -> None:
+    lines = [
+        *in_pieces("m1", "First."),
+        said_in("m1", "First.", input_tokens=10, output_tokens=1),
+        piece({"type": "content_block_delta", "delta": {"type": "text_delta", "text": "Sec"}}),
+    ]
+    heard = hear(ClaudeReader(), as_lines(*lines))
+    assert heard.of() == [("assistant", "First."), ("assistant", "Sec")]
+    assert heard.usage == {"m": Usage(10, 0, 0, 1)}
+    again = hear(ClaudeReader(), as_lines(*lines, *in_pieces("m2", "Again."), piece({"type": "message_stop"})))
+    assert again.of() == [("assistant", "First.")]  # the program has begun anew
+
+
+def test_thinking_goes_with_a_text_that_broke_off() -> None:
+    thought = {"id": "m1", "model": "m", "content": [{"type": "thinking", "thinking": "Hm."}]}
+    first, *rest = in_pieces("m1", "Well")
+    (said,) = hear(ClaudeReader(), as_lines(first, {"type": "assistant", "message": thought, "uuid": "u"}, *rest)).said
+    assert (said.key, said.is_native) == ("u", True)  # it takes the place of what was thought
+    assert (said.content, said.metadata["thinking"]) == ({"assistant_response": "Well"}, "Hm.")
+
+
 def test_a_stream_without_a_result_is_no_success_though_it_exits_with_0() -> None:
     reader = ClaudeReader()
     hear(reader, lines_of("claude/interrupted")[:3])
