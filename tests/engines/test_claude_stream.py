@@ -190,6 +190,37 @@ def test_the_last_word_of_a_subagent_is_there_where_its_text_was_left_out(name: 
     ]
 
 
+def reports(summary: str, uuid: str) -> dict[str, Any]:
+    """A subagent is done, and this is what it came to."""
+    return {"type": "system", "subtype": "task_notification", "task_id": "a", "status": "completed",
+            "summary": summary, "uuid": uuid}  # fmt: skip
+
+
+STARTED = {"type": "system", "subtype": "task_started", "task_id": "a", "subagent_type": "x", "uuid": "0"}
+
+
+def test_each_report_of_a_subagent_is_kept() -> None:
+    lines = as_lines(STARTED, reports("First.", "1"), reports("Second.", "2"), reports("Second.", "3"))
+    assert hear(ClaudeReader(), lines).of("a") == [("assistant", "First."), ("assistant", "Second.")]
+
+
+def test_a_report_that_repeats_an_answer_of_several_texts_is_not_told_again() -> None:
+    usage = {"input_tokens": 10, "output_tokens": 5}
+    content = [{"type": "text", "text": "One."}, {"type": "text", "text": "Two."}]
+    message = {"id": "m1", "model": "m", "content": content, "usage": usage}
+    blocks = [{"type": "tool_result", "tool_use_id": "c", "content": "x"}]
+    details = {"status": "completed", "agentId": "a", "content": content, "usage": usage}
+    lines = as_lines(
+        STARTED,
+        {"type": "assistant", "message": message, "agent_id": "a", "uuid": "1"},
+        reports("One.\n\nTwo.", "2"),
+        {"type": "user", "message": {"content": blocks}, "tool_use_result": details, "uuid": "3"},
+    )
+    heard = hear(ClaudeReader(), lines)
+    assert heard.of("a") == [("assistant", "One."), ("assistant", "Two.")]
+    assert heard.usage == {"m": Usage(10, 0, 0, 5)}
+
+
 def test_a_stream_without_task_lines_has_its_subagents_by_their_calls() -> None:
     lines = [line for line in lines_of("claude/foreground_subagent_2.1.197") if '"subtype":"task_' not in line]
     (branch,) = (heard := hear(ClaudeReader(), lines)).branches
@@ -379,6 +410,14 @@ def test_running_totals_of_a_resumed_conversation_count_from_where_it_was() -> N
     assert hear(ClaudeReader(unknown), stream(300)).usage == {"m": Usage(200, 0, 0, 20)}  # nobody knows what it cost
 
 
+def test_what_a_whole_conversation_cost_is_not_what_the_run_cost_that_goes_on_with_it() -> None:
+    usage = {"input_tokens": 200, "output_tokens": 20}
+    result = {"type": "result", "usage": usage, "total_cost_usd": 0.5}
+    lines = as_lines(said_in("m1", "Hi.", **usage), result)
+    assert hear(ClaudeReader(Task("x", resume="c")), lines).usage == {"m": Usage(200, 0, 0, 20)}
+    assert hear(ClaudeReader(Task("x")), lines).usage == {"m": Usage(200, 0, 0, 20, 0, 0.5)}
+
+
 def test_one_model_by_several_names_is_counted_once() -> None:
     usage = {"input_tokens": 10, "output_tokens": 5}
     message = {"id": "m1", "model": "claude-sonnet-4-5-20250929", "content": "Hi.", "usage": usage}
@@ -392,10 +431,15 @@ def test_one_model_by_several_names_is_counted_once() -> None:
 
 
 def test_tools_that_run_where_the_model_is_have_their_results() -> None:
-    content = [
+    content: list[dict[str, Any]] = [
         {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "lions"}},
         {"type": "web_search_tool_result", "tool_use_id": "s1", "content": [{"url": "https://example.org"}]},
         {"type": "container_upload", "file_id": "f"},
+        {
+            "type": "web_search_tool_result",
+            "tool_use_id": "s1",
+            "content": {"type": "web_search_tool_result_error", "error_code": "max_uses_exceeded"},
+        },
     ]
     heard = hear(
         ClaudeReader(), as_lines({"type": "assistant", "message": {"id": "m", "content": content}, "uuid": "u"})
@@ -405,4 +449,5 @@ def test_tools_that_run_where_the_model_is_have_their_results() -> None:
         ("tool_result", ("web_search", [{"url": "https://example.org"}])),
     ]
     assert heard.said[2].content == content[2]
-    assert [one.key for one in heard.said] == ["u", "u/1", "u/2"]
+    assert heard.of()[3] == ("tool_result", ("web_search", content[3]["content"], "error"))
+    assert [one.key for one in heard.said] == ["u", "u/1", "u/2", "u/3"]

@@ -165,11 +165,10 @@ class ClaudeReader(JsonReader):
             self._subagents.heard_call(str(fields.get("id")), call)
             return call
         if kind.endswith("tool_result"):  # of a tool that ran where the model is
-            call_id = str(fields.get("tool_use_id"))
-            return tool_result(
-                self._subagents.call(call_id), fields.get("content"), key, call_id=call_id,
-                error=fields.get("is_error"), **more,
-            )  # fmt: skip
+            call_id, content = str(fields.get("tool_use_id")), fields.get("content")
+            failed = fields.get("is_error") or str(fields_in(content).get("type")).endswith("_error")
+            asked = self._subagents.call(call_id)
+            return tool_result(asked, content, key, call_id=call_id, error=failed, **more)
         return Said("assistant", UNKNOWN_CLASS, block, key, **more)
 
     def _think(self, block: Fields, said: Answer, line: Fields, key: str, more: dict[str, Any]) -> Said | None:
@@ -187,7 +186,7 @@ class ClaudeReader(JsonReader):
     def _speak(self, words: str, thought: Said | None, key: str, more: dict[str, Any]) -> Said:
         whose = self._subagents.find(more["branch"])
         if whose is not None:
-            whose.last_text = words
+            whose.heard(words, more["metadata"]["native"].get("message_id"))
         elif words:
             self._last_text = words
         if thought is None:
@@ -243,13 +242,15 @@ class ClaudeReader(JsonReader):
         self, whose: Subagent, words: str | None, line: Fields, details: Fields | None = None
     ) -> Iterator[Event]:
         """The last word of a subagent, where its own lines did not have it: some versions leave its text out."""
-        if words is None or words in (whose.last_text, whose.name):
+        if words is None or words == whose.name or whose.said_last(words):
             return
-        whose.last_text = words
-        message = {"model": (details or {}).get("resolvedModel")}
-        said = self._answers.open(f"last word of {whose.key}", message, whose.key)
-        told = answer(words, f"last word of {whose.key}", branch=whose.key, metadata=native_of(line))
-        yield from self._answers.tell(said, told, (details or {}).get("usage"))
+        whose.reports += 1
+        key = f"last word of {whose.key}" + (f" ({whose.reports})" if whose.reports > 1 else "")
+        usage = None if whose.has_spoken else (details or {}).get("usage")  # else its own lines have said it
+        whose.heard(words, None)
+        said = self._answers.open(key, {"model": (details or {}).get("resolvedModel")}, whose.key)
+        told = answer(words, key, branch=whose.key, metadata=native_of(line))
+        yield from self._answers.tell(said, told, usage)
 
     def _read_user_block(self, block: Any, line: Fields, key: str) -> Iterator[Event]:
         """What is not a tool's answer. Nobody types while we run it: most of it is the program's own."""
