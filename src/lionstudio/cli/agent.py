@@ -77,8 +77,9 @@ def _work(call: Call, begun: Launched, asked: Asked) -> Worked:
         from lionstudio.engines.going_on import go_on
 
         task, how = go_on(task, asked.engine.name, asked.conversation)
-        if how is not None:
-            call.out.say(how)
+        for sentence in (asked.conversation.which, how):
+            if sentence is not None:
+                call.out.say(sentence)
     watch = Progress(call.out.say_live).tell if call.out.is_watched else None
     return work(asked.engine, task, begun.run, stopping=begun.stopping, watch=watch, on_process=on_process)
 

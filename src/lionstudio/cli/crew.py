@@ -7,7 +7,7 @@ from typing import Any
 from lionstudio.cli.at_work import AtWork
 from lionstudio.cli.command import Call, WrongUsage
 from lionstudio.domain.errors import Error
-from lionstudio.domain.session import status_from_exit_code
+from lionstudio.domain.session import STEPS, status_from_exit_code
 from lionstudio.engines.agents import Crew, Ready, first_step, make_ready, member_of
 from lionstudio.engines.flow import PARALLEL, Done, Result, Results, full_stop, run_steps
 from lionstudio.engines.launch import Launch, Launched, launched
@@ -77,7 +77,10 @@ def _settled(launch: Launch, steps: Sequence[Step], ready: Mapping[str, Ready]) 
     first = first_step(steps)
     members = tuple(member_of(step, steps, ready) for step in steps)
     launch = launch._replace(model=ready[first.name].model, members=members)
-    return launch._replace(agent=first.worker.agent) if len(steps) == 1 else launch._replace(branch_name=first.name)
+    if len(steps) == 1:
+        return launch._replace(agent=first.worker.agent)
+    needs = {step.name: list(step.needs) for step in steps}
+    return launch._replace(branch_name=first.name, metadata={**(launch.metadata or {}), STEPS: needs})
 
 
 def _parallel(typed: int | None, written: int | None) -> int:

@@ -51,7 +51,6 @@ def _facts(playbook: Playbook, values: Mapping[str, str]) -> dict[str, Any]:
         "cwd": os.getcwd(),
         "playbook_path": os.path.abspath(playbook.path),
         "arguments": {name: value for name, value in values.items() if name != INPUT},
-        "steps": {step.name: list(step.needs) for step in playbook.steps} if len(playbook.steps) > 1 else None,
     }
     return {name: fact for name, fact in told.items() if fact}
 
