@@ -10,7 +10,7 @@ from lionstudio.cli.crew import launch_of, usage_values, why_ended
 from lionstudio.cli.prompt import read_prompt
 from lionstudio.domain.errors import Error, NotFound
 from lionstudio.domain.session import InvocationKind
-from lionstudio.engines.engine import COMMAND_ENGINE, Engine, Event, Process, Said, Task
+from lionstudio.engines.engine import COMMAND_ENGINE, Engine, Event, Process, Task
 from lionstudio.engines.known import ENGINES, engine_for, names_engine, require, require_possible
 from lionstudio.engines.launch import Launched, launched
 from lionstudio.engines.working import Worked, work
@@ -80,25 +80,21 @@ def _work(call: Call, begun: Launched, asked: Asked) -> Worked:
         for sentence in (asked.conversation.which, how):
             if sentence is not None:
                 call.out.say(sentence)
-    watch = Progress(call.out.say_live).tell if call.out.is_watched else None
+    watch = _progress(call.out.say_live) if call.out.is_watched else None
     return work(asked.engine, task, begun.run, stopping=begun.stopping, watch=watch, on_process=on_process)
 
 
-class Progress:
-    """What an agent says and which tools it uses, a short line each. An answer that grows is told when it has."""
+def _progress(say: Callable[[str], None]) -> Callable[[Event], None]:
+    """Tells what an agent says and which tools it uses, a short line each. An answer that grows is told when it has."""
+    from lionstudio.cli.at_work import News
 
-    def __init__(self, say: Callable[[str], None]) -> None:
-        self._say = say
-        self._last: tuple[str | None, str] | None = None
+    news = News()
 
-    def tell(self, event: Event) -> None:
-        from lionstudio.cli.at_work import words_for
+    def tell(event: Event) -> None:
+        if words := news.words_for(event):
+            say(f"  {words}")
 
-        words = words_for(event)
-        told = (event.key if isinstance(event, Said) else None, words or "")
-        if words and told != self._last:
-            self._last = told
-            self._say(f"  {words}")
+    return tell
 
 
 def _read(call: Call) -> Asked:
