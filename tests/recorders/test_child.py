@@ -163,6 +163,24 @@ def test_a_child_that_ignores_it_is_killed_with_its_group_when_its_time_is_over(
     assert heard.left == []
 
 
+def test_a_second_interrupt_kills_at_once_and_two_of_one_key_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "ONE_KEY", 0.1)
+    stopping = Stopping()
+
+    def interrupt(said: bytes) -> None:
+        if b"ready" in said:
+            stopping.stop(130)
+            stopping.stop(130)
+        elif b"heard" in said:
+            threading.Timer(0.2, stopping.stop, (130,)).start()
+
+    heard, began = Heard(interrupt), time.monotonic()
+    ended = heard.run("sh", "-c", "trap 'echo heard' INT; echo ready; while :; do sleep 0.05; done", stopping=stopping)
+    assert ended == Exit(128 + signal.SIGKILL)
+    assert b"heard" in heard.stdout  # it was asked before
+    assert time.monotonic() - began < guard.GRACE
+
+
 def test_a_stopped_child_hears_it_too() -> None:
     stopping = Stopping()
     heard = Heard(lambda said: stopping.stop(143))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lionstudio.cli.command import Call, WrongUsage
-from lionstudio.cli.crew import launch_of, usage_values, why_ended
+from lionstudio.cli.crew import launch_of, patience_told, usage_values, why_ended
 from lionstudio.cli.prompt import read_prompt
 from lionstudio.domain.errors import Error, NotFound
 from lionstudio.domain.session import InvocationKind
@@ -56,7 +56,7 @@ def agent(call: Call) -> int:
         parent=None if asked.conversation is None else asked.conversation.parent,
     )
     call.close()  # from now on the run has the database
-    with launched(launch) as begun:
+    with launched(launch) as begun, patience_told(call, begun.stopping):
         call.out.say_live(f"Run {begun.run.session_id}")
         worked = _work(call, begun, asked)
         begun.save(ANSWER_FILE, worked)

@@ -39,9 +39,10 @@ def run_child(
 ) -> Exit:
     """Run a command to its end, from any thread; what it says is told in this one as it comes.
 
-    It gets a session and a process group of its own. Asked to stop, it has GRACE seconds, and nothing of its group is
-    left when this returns, nor when it raises; what it left behind when it ended by itself is left alone (ADR 0033).
-    Without `stdin` it has nothing to read. If we are killed it works on, unless it `ends_with_us`.
+    It gets a session and a process group of its own. Asked to stop, it has GRACE seconds, or until the next Ctrl-C, and
+    nothing of its group is left when this returns, nor when it raises. What it left behind when it ended by itself is
+    left alone (ADR 0033). Without `stdin` it has nothing to read. If we are killed it works on, unless it
+    `ends_with_us`.
     """
     from subprocess import DEVNULL, PIPE, Popen
 
@@ -61,7 +62,7 @@ def run_child(
     except OSError as error:
         return why_not_started(argv[0], error)
     flows: list[Flow] = []
-    with process, guard.Guard(process.pid) as watched, stopping.each(watched.ask):
+    with process, guard.Guard(process.pid, asks_once=True) as watched, stopping.each(watched.ask):
         assert process.stdout is not None and process.stderr is not None
         on_start(process.pid)
         try:
