@@ -409,6 +409,17 @@ def test_an_agent_that_never_says_that_it_is_done_has_failed_though_it_exits_wit
     assert answer.err.startswith(sentence)
 
 
+def test_a_deadline_is_one_for_a_prompt_that_never_ends_too(ctx: Context) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "lionstudio", "agent", "exec/cat", "Hi", "--timeout", "0.5"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as li:  # fmt: skip
+        assert li.wait(DEADLINE) == 124
+        assert li.stderr is not None
+        assert li.stderr.read().startswith("li: Standard input did not end within 0.5 s, so nothing was run.")
+    assert runs(ctx) == []
+
+
 def test_a_deadline_ends_it_with_124(ctx: Context) -> None:
     answer = type_li("agent", "exec", "Hi", "--timeout", "0.5", "--", "sh", "-c", "echo half; sleep 60")
     [run] = runs(ctx)

@@ -112,7 +112,7 @@ def _read(call: Call) -> Asked:
     if args.command and engine.name != COMMAND_ENGINE:
         said = f"{engine.name} takes no command, and there is one after --."
         raise WrongUsage(said, hint='Only exec runs one: li agent exec "…" -- CMD')
-    prompt = read_prompt(words, args.file)
+    prompt = read_prompt(words, args.file, within=args.timeout)
     if prompt is None:
         raise WrongUsage("A prompt is missing: what is the agent to do?", hint=_ways_to_ask(typed))
     given = profile or conversation

@@ -64,7 +64,7 @@ def _bind(call: Call, playbook: Playbook, again: str) -> dict[str, str]:
         extra = repr(words[0] if words else call.args.file)
         problems.append(f"It has no place for {extra}. {name_arguments(playbook.arguments)}")
     elif not problems:
-        prompt = read_prompt(words, call.args.file, wanted=playbook.uses_input)
+        prompt = read_prompt(words, call.args.file, wanted=playbook.uses_input, within=call.args.timeout)
         if prompt is not None and not has_place:
             problems.append(f"It has no place for what is piped in. {name_arguments(playbook.arguments)}")
         elif prompt is not None:
