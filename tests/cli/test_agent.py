@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,13 @@ from typing import Any
 import pytest
 
 from lionstudio.domain.session import SessionStatus
+from lionstudio.recorders.guard import GRACE, ONE_KEY
 from lionstudio.services.branches import list_branches
 from lionstudio.services.context import Context
 from lionstudio.services.sessions import get_usage, list_history, list_processes
 from lionstudio.services.team_pages import page_messages_of_session
 from tests.cli.crews import DEADLINE, runs, type_li, write
+from tests.cli.terminals import CTRL_C, Person
 from tests.cli.test_play import on_terminal
 from tests.engines.recorded import first_branch, metadata, said
 from tests.fakes.agent_programs import calls_of, replaying
@@ -406,6 +409,17 @@ def test_an_agent_that_never_says_that_it_is_done_has_failed_though_it_exits_wit
     assert answer.err.startswith(sentence)
 
 
+def test_a_deadline_is_one_for_a_prompt_that_never_ends_too(ctx: Context) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "lionstudio", "agent", "exec/cat", "Hi", "--timeout", "0.5"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as li:  # fmt: skip
+        assert li.wait(DEADLINE) == 124
+        assert li.stderr is not None
+        assert li.stderr.read().startswith("li: Standard input did not end within 0.5 s, so nothing was run.")
+    assert runs(ctx) == []
+
+
 def test_a_deadline_ends_it_with_124(ctx: Context) -> None:
     answer = type_li("agent", "exec", "Hi", "--timeout", "0.5", "--", "sh", "-c", "echo half; sleep 60")
     [run] = runs(ctx)
@@ -435,6 +449,38 @@ def test_a_signal_stops_it_and_what_was_said_stays(
     [run] = runs(ctx)
     assert (li.returncode, run.status, run.exit_code) == (-number, status, code)
     assert said(ctx, run.id)[1] == ("assistant", "You asked 1 times, last: Please wait")
+
+
+@pytest.mark.parametrize("number", [signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2])
+def test_signals_that_mean_nothing_to_li_reach_the_agent(ctx: Context, number: signal.Signals) -> None:
+    script = f"trap 'echo heard; exit 5' {number.name[3:]}; echo ready; while :; do sleep 0.05; done"
+    with subprocess.Popen(
+        [sys.executable, "-m", "lionstudio", "agent", "exec", "Wait", "--", "sh", "-c", script],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as li:  # fmt: skip
+        wait_until(lambda: runs(ctx) and len(said(ctx, runs(ctx)[0].id)) == 2, within=DEADLINE)
+        li.send_signal(number)
+        out, _ = li.communicate(timeout=DEADLINE)
+    [run] = runs(ctx)
+    assert (li.returncode, out) == (5, "ready\nheard\n")
+    assert (run.status, run.exit_code) == (SessionStatus.FAILED, 5)
+
+
+def test_who_interrupts_is_told_what_is_waited_for_and_need_not_wait(ctx: Context) -> None:
+    script = "trap '' INT; echo ready; while :; do sleep 0.05; done"
+    argv = [sys.executable, "-m", "lionstudio", "agent", "exec", "Wait", "--", "sh", "-c", script]
+    with Person(*argv, env=os.environ) as person:
+        person.read("  ready\n")
+        person.type(CTRL_C)
+        person.read("The agent has 10 seconds to end. Ctrl-C again ends it at once.\n")
+        began = time.monotonic()
+        while person.process.poll() is None:
+            person.type(CTRL_C)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                person.process.wait(ONE_KEY)
+        assert time.monotonic() - began < GRACE
+    [run] = runs(ctx)
+    assert (run.status, run.exit_code) == (SessionStatus.ABORTED, 130)
 
 
 def test_a_program_gets_the_answer_as_it_is() -> None:

@@ -4,12 +4,14 @@ import io
 
 import pytest
 
-from lionstudio.cli.at_work import AtWork, words_for
+from lionstudio.cli.at_work import AtWork, News, words_for
 from lionstudio.cli.output import Console
 from lionstudio.domain.conversation import ACTION_RESPONSE_CLASS
+from lionstudio.engines.claude_stream import ClaudeReader
 from lionstudio.engines.engine import Begun, Event, NewBranch, Noise, Said
 from lionstudio.engines.saying import answer, tool_call
 from tests.cli.conftest import Terminal
+from tests.engines.streams import lines_of
 
 FAILED = {"function": "Bash", "arguments": {}, "output": "no\nsuch file", "error": True}
 
@@ -56,3 +58,22 @@ def test_a_log_and_a_pipe_are_told_nothing():
     at_work.begins("plan", "claude")
     at_work.does("plan", answer("x", "1"))
     assert talk.getvalue() == ""
+
+
+def test_what_is_told_again_with_its_usage_is_no_news() -> None:
+    reader, news = ClaudeReader(), News()
+    lines = lines_of("claude/foreground_subagent")
+    told = [news.words_for(event) for line in lines for event in reader.read(line)]
+    assert [words.partition("(")[0] for words in told if words] == [
+        "Spawn.",
+        "Agent",
+        "begins the subagent Count words",
+        "Bash",
+        "Sub says 3.",
+        "All done.",
+    ]
+
+
+def test_an_answer_that_grows_is_news() -> None:
+    news = News()
+    assert [news.words_for(answer(text, "1")) for text in ("One", "One", "One\nTwo")] == ["One", None, "Two"]

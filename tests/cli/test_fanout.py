@@ -119,3 +119,24 @@ def test_what_cannot_be_meant_is_refused_before_anything_runs(ctx: Context, word
     assert answer.out == ""
     assert answer.err.startswith(why)
     assert runs(ctx) == []
+
+
+@pytest.mark.parametrize("way", ["--resume", "--fork-from"])
+def test_who_goes_on_with_a_fanout_goes_on_with_its_synthesis(ctx: Context, way: str):
+    type_li("fanout", "-n", "2", "exec/cat", "go", "--synthesis", "exec/tr a-z A-Z", "--name", "mine")
+    answer = type_li("agent", way, "mine", "and now?")
+    assert answer.err.startswith("It goes on with synthesis, the last step of the run.\n")
+    assert (answer.code, answer.out.endswith("AND NOW?\n")) == (0, True)
+    run, after = runs(ctx)
+    parent = next(branch for branch in list_branches(ctx, run.id) if branch.name == "synthesis")
+    assert [branch.parent_branch_id for branch in list_branches(ctx, after.id)] == [parent.id]
+    positions = [(told["fork_position"] is None) for told in type_li("runs", "tail", "mine", "--json").objects]
+    assert positions == [True] * 4 + [False] * 2  # nobody goes on from what the others said
+
+
+def test_nobody_goes_on_with_a_fanout_in_which_nobody_had_the_last_word(ctx: Context):
+    type_li("fanout", "-n", "2", "exec/cat", "go", "--no-synthesis", "--name", "mine")
+    answer = type_li("agent", "--resume", "mine", "and now?")
+    assert answer.code == 1
+    assert "had several agents, and none that began had the last word: agent-1, agent-2." in answer.err
+    assert len(runs(ctx)) == 1

@@ -132,8 +132,35 @@ def test_a_script_goes_on_after_a_command_that_took_ctrl_c_for_itself(
     shell.type(f"bash {script}\r")
     shell.read("up\n")
     shell.type(CTRL_C)
-    shell.read("after 4\n")
+    shell.read("after 130\n")
     assert code_of(shell) == 0
+
+
+@pytest.mark.parametrize("code", [0, 4])
+def test_ctrl_c_is_why_a_command_ended_that_took_it_for_itself(here: Recorder, shell: Person, code: int) -> None:
+    li(shell, f"sh -c 'trap \"exit {code}\" INT; echo up; while :; do sleep 0.1; done'")
+    shell.read("up\n")
+    shell.type(CTRL_C)
+    assert code_of(shell) == 130
+    assert ending(here) == ("aborted", 130)
+
+
+def test_ctrl_c_is_a_key_like_any_other_where_the_terminal_makes_no_signals(here: Recorder, shell: Person) -> None:
+    li(shell, "sh -c 'stty -isig -icanon; echo up; head -c 1 > /dev/null'")
+    shell.read("up\n")
+    shell.type(CTRL_C)
+    assert code_of(shell) == 0
+    assert ending(here) == ("completed", 0)
+
+
+def test_ctrl_c_at_a_prompt_is_not_why_a_shell_ended(here: Recorder, shell: Person) -> None:
+    li(shell, "bash --norc --noprofile --noediting -i")
+    shell.read(PROMPT)
+    shell.type(CTRL_C)
+    shell.read(PROMPT)
+    shell.type("exit 0\r")
+    assert code_of(shell) == 0
+    assert ending(here) == ("completed", 0)
 
 
 def test_a_command_that_lives_on_after_ctrl_c_does(here: Recorder, shell: Person) -> None:

@@ -139,6 +139,32 @@ def test_an_answer_is_counted_once_however_many_blocks_it_has() -> None:
     assert len(answers) == len(set(answers)) == 6
 
 
+def said_in(id: str, words: str, **usage: int) -> dict[str, Any]:
+    """A line of an answer; without usage it says nothing of that."""
+    message = {
+        "id": id,
+        "model": "m",
+        "content": [{"type": "text", "text": words}],
+        **({"usage": usage} if usage else {}),
+    }
+    return {"type": "assistant", "message": message, "uuid": words}
+
+
+def test_an_answer_whose_lines_do_not_say_what_it_consumed_is_heard_and_counted() -> None:
+    start = {"type": "message_start", "message": {"id": "m1", "usage": {"input_tokens": 10, "output_tokens": 1}}}
+    lines = as_lines({"type": "stream_event", "event": start}, said_in("m1", "First."), said_in("m1", "Second."))
+    heard = hear(ClaudeReader(), lines)
+    assert heard.of() == [("assistant", "First."), ("assistant", "Second.")]
+    assert (heard.usage, heard.unknown) == ({"m": Usage(10, 0, 0, 1)}, [])
+
+
+def test_an_answer_is_counted_once_when_another_comes_between_its_lines() -> None:
+    lines = as_lines(*(said_in(id, f"{id} {n}", input_tokens=10, output_tokens=5) for n, id in enumerate("aba")))
+    heard = hear(ClaudeReader(), lines)
+    assert heard.of() == [("assistant", "a 0"), ("assistant", "b 1"), ("assistant", "a 2")]
+    assert heard.usage == {"m": Usage(20, 0, 0, 10)}
+
+
 def test_an_answer_in_pieces_knows_how_long_it_became_before_any_result() -> None:
     lines = lines_of("claude/foreground_subagent")
     results = next(number for number, line in enumerate(lines) if '"duration_api_ms"' in line)
@@ -162,6 +188,37 @@ def test_the_last_word_of_a_subagent_is_there_where_its_text_was_left_out(name: 
         ("tool_result", ("Bash", "from-sub")),
         ("assistant", "Sub says 3."),
     ]
+
+
+def reports(summary: str, uuid: str) -> dict[str, Any]:
+    """A subagent is done, and this is what it came to."""
+    return {"type": "system", "subtype": "task_notification", "task_id": "a", "status": "completed",
+            "summary": summary, "uuid": uuid}  # fmt: skip
+
+
+STARTED = {"type": "system", "subtype": "task_started", "task_id": "a", "subagent_type": "x", "uuid": "0"}
+
+
+def test_each_report_of_a_subagent_is_kept() -> None:
+    lines = as_lines(STARTED, reports("First.", "1"), reports("Second.", "2"), reports("Second.", "3"))
+    assert hear(ClaudeReader(), lines).of("a") == [("assistant", "First."), ("assistant", "Second.")]
+
+
+def test_a_report_that_repeats_an_answer_of_several_texts_is_not_told_again() -> None:
+    usage = {"input_tokens": 10, "output_tokens": 5}
+    content = [{"type": "text", "text": "One."}, {"type": "text", "text": "Two."}]
+    message = {"id": "m1", "model": "m", "content": content, "usage": usage}
+    blocks = [{"type": "tool_result", "tool_use_id": "c", "content": "x"}]
+    details = {"status": "completed", "agentId": "a", "content": content, "usage": usage}
+    lines = as_lines(
+        STARTED,
+        {"type": "assistant", "message": message, "agent_id": "a", "uuid": "1"},
+        reports("One.\n\nTwo.", "2"),
+        {"type": "user", "message": {"content": blocks}, "tool_use_result": details, "uuid": "3"},
+    )
+    heard = hear(ClaudeReader(), lines)
+    assert heard.of("a") == [("assistant", "One."), ("assistant", "Two.")]
+    assert heard.usage == {"m": Usage(10, 0, 0, 5)}
 
 
 def test_a_stream_without_task_lines_has_its_subagents_by_their_calls() -> None:
@@ -264,6 +321,47 @@ def test_a_stream_that_breaks_off_says_nothing_of_its_end() -> None:
     assert reader.verdict(137) == Verdict(137, None, None, None, "Now a failing read and a helper.")
 
 
+def piece(event: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"type": "stream_event", "event": event, **more}
+
+
+def in_pieces(id: str, *words: str) -> list[dict[str, Any]]:
+    """An answer that has begun."""
+    usage = {"input_tokens": 10, "output_tokens": 1}
+    deltas = [{"type": "content_block_delta", "delta": {"type": "text_delta", "text": word}} for word in words]
+    return [piece({"type": "message_start", "message": {"id": id, "model": "m", "usage": usage}}), *map(piece, deltas)]
+
+
+def test_what_an_answer_said_until_it_broke_off_is_kept() -> None:
+    reader = ClaudeReader()
+    heard = hear(reader, as_lines(*in_pieces("m1", "I have lo", "oked, and")))
+    assert heard.of() == [("assistant", "I have looked, and")]
+    assert heard.said[0].metadata["unfinished"] is True
+    assert heard.usage == {"m": Usage(10, 0, 0, 1)}
+    assert reader.verdict(143).answer == "I have looked, and"
+
+
+def test_only_what_did_not_come_whole_is_unfinished() -> None:
+    lines = [
+        *in_pieces("m1", "First."),
+        said_in("m1", "First.", input_tokens=10, output_tokens=1),
+        piece({"type": "content_block_delta", "delta": {"type": "text_delta", "text": "Sec"}}),
+    ]
+    heard = hear(ClaudeReader(), as_lines(*lines))
+    assert heard.of() == [("assistant", "First."), ("assistant", "Sec")]
+    assert heard.usage == {"m": Usage(10, 0, 0, 1)}
+    again = hear(ClaudeReader(), as_lines(*lines, *in_pieces("m2", "Again."), piece({"type": "message_stop"})))
+    assert again.of() == [("assistant", "First.")]  # the program has begun anew
+
+
+def test_thinking_goes_with_a_text_that_broke_off() -> None:
+    thought = {"id": "m1", "model": "m", "content": [{"type": "thinking", "thinking": "Hm."}]}
+    first, *rest = in_pieces("m1", "Well")
+    (said,) = hear(ClaudeReader(), as_lines(first, {"type": "assistant", "message": thought, "uuid": "u"}, *rest)).said
+    assert (said.key, said.is_native) == ("u", True)  # it takes the place of what was thought
+    assert (said.content, said.metadata["thinking"]) == ({"assistant_response": "Well"}, "Hm.")
+
+
 def test_a_stream_without_a_result_is_no_success_though_it_exits_with_0() -> None:
     reader = ClaudeReader()
     hear(reader, lines_of("claude/interrupted")[:3])
@@ -312,6 +410,14 @@ def test_running_totals_of_a_resumed_conversation_count_from_where_it_was() -> N
     assert hear(ClaudeReader(unknown), stream(300)).usage == {"m": Usage(200, 0, 0, 20)}  # nobody knows what it cost
 
 
+def test_what_a_whole_conversation_cost_is_not_what_the_run_cost_that_goes_on_with_it() -> None:
+    usage = {"input_tokens": 200, "output_tokens": 20}
+    result = {"type": "result", "usage": usage, "total_cost_usd": 0.5}
+    lines = as_lines(said_in("m1", "Hi.", **usage), result)
+    assert hear(ClaudeReader(Task("x", resume="c")), lines).usage == {"m": Usage(200, 0, 0, 20)}
+    assert hear(ClaudeReader(Task("x")), lines).usage == {"m": Usage(200, 0, 0, 20, 0, 0.5)}
+
+
 def test_one_model_by_several_names_is_counted_once() -> None:
     usage = {"input_tokens": 10, "output_tokens": 5}
     message = {"id": "m1", "model": "claude-sonnet-4-5-20250929", "content": "Hi.", "usage": usage}
@@ -325,10 +431,15 @@ def test_one_model_by_several_names_is_counted_once() -> None:
 
 
 def test_tools_that_run_where_the_model_is_have_their_results() -> None:
-    content = [
+    content: list[dict[str, Any]] = [
         {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "lions"}},
         {"type": "web_search_tool_result", "tool_use_id": "s1", "content": [{"url": "https://example.org"}]},
         {"type": "container_upload", "file_id": "f"},
+        {
+            "type": "web_search_tool_result",
+            "tool_use_id": "s1",
+            "content": {"type": "web_search_tool_result_error", "error_code": "max_uses_exceeded"},
+        },
     ]
     heard = hear(
         ClaudeReader(), as_lines({"type": "assistant", "message": {"id": "m", "content": content}, "uuid": "u"})
@@ -338,4 +449,5 @@ def test_tools_that_run_where_the_model_is_have_their_results() -> None:
         ("tool_result", ("web_search", [{"url": "https://example.org"}])),
     ]
     assert heard.said[2].content == content[2]
-    assert [one.key for one in heard.said] == ["u", "u/1", "u/2"]
+    assert heard.of()[3] == ("tool_result", ("web_search", content[3]["content"], "error"))
+    assert [one.key for one in heard.said] == ["u", "u/1", "u/2", "u/3"]

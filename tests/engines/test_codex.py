@@ -2,6 +2,7 @@
 
 import json
 import tomllib
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -134,6 +135,21 @@ def test_the_files_of_a_conversation_say_what_its_stream_does_not(tmp_path: Path
     written(tmp_path, "t-12", ("session_meta", {"model": "another"}))
     assert look_up(str(tmp_path), "t-1") == Known("gpt-x", {"input_tokens": 2})
     assert look_up(str(tmp_path), "t-12") == Known()
+
+
+def test_the_file_of_a_conversation_says_what_was_consumed_before_a_moment(tmp_path: Path) -> None:
+    def at(minute: int, total: int) -> str:
+        payload = {"thread_token_usage": {"input_tokens": total}}
+        return json.dumps(
+            {"timestamp": f"2026-11-15T19:{minute}:00.000Z", "type": "token_usage_record", "payload": payload}
+        )
+
+    folder = tmp_path / "sessions" / "2026" / "11" / "15"
+    folder.mkdir(parents=True)
+    (folder / "rollout-2026-11-15T19-40-18-t-1.jsonl").write_text("\n".join([at(40, 1), at(41, 2), at(43, 5)]))
+    began_at = datetime(2026, 11, 15, 19, 42, tzinfo=UTC).timestamp()
+    assert look_up(str(tmp_path), "t-1", began_at) == Known(None, {"input_tokens": 5}, {"input_tokens": 2})
+    assert look_up(str(tmp_path), "t-1") == Known(None, {"input_tokens": 5})
 
 
 @pytest.mark.parametrize("thread", [None, "", "t-2", "../../etc/passwd", "*", "\0"])

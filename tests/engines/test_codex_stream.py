@@ -212,6 +212,96 @@ def test_what_the_stream_leaves_out_comes_from_the_files_of_its_conversations() 
     assert heard.one("The subagent counted 3 words.").metadata["model"] == "gpt-mini"
 
 
+@pytest.mark.parametrize(
+    "last",
+    [
+        pytest.param([], id="it broke off"),
+        pytest.param([{"type": "turn.failed", "error": {"message": "quota exceeded"}}], id="it failed"),
+    ],
+)
+def test_a_turn_that_did_not_complete_consumed_what_its_file_says(last: list[dict[str, Any]]) -> None:
+    known = Known("gpt-x", {"input_tokens": 2100, "cached_input_tokens": 1600, "output_tokens": 45})
+    lines = [line for line in lines_of("codex/simple") if "turn.completed" not in line]
+    heard = hear(CodexReader(Task("x"), lambda thread: known), [*lines, *as_lines(*last)])
+    assert heard.usage == {"gpt-x": Usage(500, 1600, 0, 45)}
+    assert heard.one("Done: hi.").metadata["model"] == heard.begun[-1].model == "gpt-x"
+    assert heard.begun[-1].totals == known.totals  # from where the next run counts
+
+
+def test_a_turn_that_failed_before_it_consumed_anything_has_its_model() -> None:
+    lines = as_lines({"type": "thread.started", "thread_id": "t"}, {"type": "turn.failed", "error": {"message": "no"}})
+    heard = hear(CodexReader(Task("x"), lambda thread: Known("gpt-x")), lines)
+    assert (heard.begun[-1], heard.said) == (Begun(model="gpt-x"), [])
+
+
+def asks(tool: str, receiver: str, prompt: str | None = None, number: int = 1, **state: str) -> dict[str, Any]:
+    """The main agent does something about another one, of which this is known then."""
+    told = {"receiver_thread_ids": [receiver], "prompt": prompt, "agents_states": {receiver: state}}
+    return {
+        "type": "item.completed",
+        "item": {"id": f"item_{number}", "type": "collab_tool_call", "tool": tool, "sender_thread_id": "t", **told},
+    }
+
+
+def heard_of(*items: dict[str, Any], known: Known) -> Heard:
+    lines = as_lines({"type": "thread.started", "thread_id": "t"}, *items, {"type": "turn.completed", "usage": {}})
+    return hear(CodexReader(Task("x"), lambda thread: known if thread == "b" else Known()), lines)
+
+
+def test_an_agent_nobody_waited_for_is_counted() -> None:
+    known = Known("gpt-mini", {"input_tokens": 30, "output_tokens": 2})
+    heard = heard_of(asks("spawn_agent", "b", "Go", status="pending_init"), known=known)
+    assert heard.of("b") == [("user", "Go"), ("other", "Nobody waited for what it came to.")]
+    assert heard.usage == {"gpt-mini": Usage(30, 0, 0, 2)}
+
+
+def test_an_agent_of_an_earlier_run_has_only_what_is_new() -> None:
+    known = Known("gpt-mini", {"input_tokens": 50, "output_tokens": 5}, before={"input_tokens": 30, "output_tokens": 2})
+    heard = heard_of(
+        asks("resume_agent", "b", status="completed", message="Old."),
+        asks("send_input", "b", "Again", 2, status="completed", message="Old."),
+        asks("wait", "b", None, 3, status="completed", message="New."),
+        known=known,
+    )
+    assert heard.of("b") == [("user", "Again"), ("assistant", "New.")]
+    assert heard.usage["gpt-mini"] == Usage(20, 0, 0, 3)
+
+
+def test_an_agent_that_is_asked_again_may_answer_the_same() -> None:
+    heard = heard_of(
+        asks("spawn_agent", "b", "Go", status="running"),
+        asks("wait", "b", None, 2, status="completed", message="Yes."),
+        asks("wait", "b", None, 3, status="completed", message="Yes."),
+        asks("send_input", "b", "Sure?", 4, status="running"),
+        asks("wait", "b", None, 5, status="completed", message="Yes."),
+        known=Known(),
+    )
+    assert heard.of("b") == [("user", "Go"), ("assistant", "Yes."), ("user", "Sure?"), ("assistant", "Yes.")]
+
+
+def test_an_error_is_why_a_turn_ended_that_did_not_say_so() -> None:
+    error = {"type": "error", "message": 'stream disconnected: {"error":{"message":"quota exceeded"}}'}
+    lines = [line for line in lines_of("codex/simple") if "turn.completed" not in line]
+    reader = CodexReader()
+    hear(reader, [*lines, *as_lines(error)])
+    assert reader.verdict(1) == Verdict(1, True, None, "Codex: stream disconnected: quota exceeded", "Done: hi.")
+    recovered = CodexReader()
+    hear(recovered, [*as_lines(error), *lines])
+    assert recovered.verdict(137) == Verdict(137, None, None, None, "Done: hi.")
+
+
+def test_a_change_of_no_file_leaves_a_trace() -> None:
+    assert hear(CodexReader(), as_lines(item("completed", type="file_change", changes=[], status="failed"))).of() == [
+        ("tool_call", ("apply_patch", {})),
+        ("tool_result", ("apply_patch", "failed", "error")),
+    ]
+
+
+def test_a_status_of_another_shape_loses_no_result() -> None:
+    done = item("completed", type="command_execution", command="ls", aggregated_output="a", status={"done": []})
+    assert hear(CodexReader(), as_lines(done)).of()[-1] == ("tool_result", ("bash", "a"))
+
+
 def test_unknown_lines_and_items_are_kept_as_they_came() -> None:
     strange = as_lines({"type": "thread.renamed"}, item("completed", type="hologram"), {"item": 3}, {"type": "error"})
     heard = hear(CodexReader(), [*strange, "no json", ""])

@@ -27,6 +27,13 @@ def problems_of(text: str) -> list[str]:
     return list(refused.value.problems)
 
 
+def test_in_a_team_no_step_is_called_like_all_of_them() -> None:
+    steps = "steps:\n  all: {model: exec/cat, prompt: x}\n"
+    (problem,) = problems_of(f"team-mode: crew\n{steps}")
+    assert problem == "review.yaml:3:3: In a team nobody can be called 'all': it means every member."
+    assert [step.name for step in parse_playbook(steps, "review.yaml").steps] == ["all"]
+
+
 def test_a_playbook_of_one_agent_says_who_does_what():
     text = """\
 description: Reviews a change.

@@ -126,6 +126,18 @@ def test_subagents_are_branches_of_whoever_spawned_them(ctx: Context, run: Run) 
     assert said(ctx, run.session_id, own.id) == [("user", "Find it."), ("assistant", "Done.")]
 
 
+def test_the_branch_of_a_subagent_names_the_model_of_its_first_answer(ctx: Context, run: Run) -> None:
+    events = [
+        Begun(model="opus"),
+        NewBranch("one", "reviewer"),
+        instruction("Look.", "p1", branch="one"),
+        answer("Looked.", "a1", branch="one", metadata={"model": "haiku"}),
+        answer("And again.", "a2", branch="one", metadata={"model": "sonnet"}),
+    ]
+    let(Teller(*events), run)
+    assert [metadata(branch)["model"] for branch in list_branches(ctx, run.session_id)] == ["opus", "haiku"]
+
+
 def test_messages_that_the_agent_has_named_get_the_same_id_in_any_run(sqlite_ctx: Context, sqlite_run: Run) -> None:
     native = answer("Mine.", "uuid-1", is_native=True)
     let(Teller(Begun("native-1"), native, answer("Ours.", "uuid-1")), sqlite_run)

@@ -1,4 +1,4 @@
-"""A child process: fed, heard, told to stop, and gone with all its group."""
+"""A child process: fed, heard, told to stop, and then gone with all its group."""
 
 import errno
 import gc
@@ -54,6 +54,11 @@ class Heard:
     def left(self) -> list[int]:
         return [seen.pid for seen in machine.list_group(self.pid)]
 
+    def end_left(self) -> None:
+        """End what the child left behind, which is there."""
+        assert self.left
+        os.killpg(self.pid, signal.SIGKILL)
+
 
 def python(script: str) -> tuple[str, str, str]:
     return sys.executable, "-c", script
@@ -103,7 +108,8 @@ def test_who_holds_input_that_nobody_reads_is_not_waited_for(monkeypatch: pytest
     script = "import subprocess; subprocess.Popen(['sleep', '30']); print('done')"
     assert heard.run(*python(script), stdin=b"x" * 3_000_000) == Exit(0)
     assert time.monotonic() - began < 20
-    assert (heard.stdout, heard.left) == (b"done\n", [])
+    assert heard.stdout == b"done\n"
+    heard.end_left()
 
 
 READS_TERMINAL = """
@@ -157,17 +163,50 @@ def test_a_child_that_ignores_it_is_killed_with_its_group_when_its_time_is_over(
     assert heard.left == []
 
 
+def test_a_second_interrupt_kills_at_once_and_two_of_one_key_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "ONE_KEY", 0.1)
+    stopping = Stopping()
+
+    def interrupt(said: bytes) -> None:
+        if b"ready" in said:
+            stopping.stop(130)
+            stopping.stop(130)
+        elif b"heard" in said:
+            threading.Timer(0.2, stopping.stop, (130,)).start()
+
+    heard, began = Heard(interrupt), time.monotonic()
+    ended = heard.run("sh", "-c", "trap 'echo heard' INT; echo ready; while :; do sleep 0.05; done", stopping=stopping)
+    assert ended == Exit(128 + signal.SIGKILL)
+    assert b"heard" in heard.stdout  # it was asked before
+    assert time.monotonic() - began < guard.GRACE
+
+
 def test_a_stopped_child_hears_it_too() -> None:
     stopping = Stopping()
     heard = Heard(lambda said: stopping.stop(143))
     assert heard.run("sh", "-c", "echo ready; kill -STOP $$", stopping=stopping) == Exit(143)
 
 
-def test_nothing_of_the_group_is_left_and_its_open_pipes_are_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_it_left_behind_is_left_alone_and_its_open_pipes_are_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setattr(guard, "LINGER", 0.2)
+    go, wrote = tmp_path / "go", tmp_path / "wrote"
+    server = f"echo up; until [ -e {go} ]; do sleep 0.05; done; echo more; echo more >&2; touch {wrote}; sleep 1000"
     heard = Heard()
-    assert heard.run("sh", "-c", "sh -c 'trap \"\" TERM; echo up; sleep 1000' & echo done") == Exit(0)
+    assert heard.run("sh", "-c", f"({server}) & echo done") == Exit(0)
     assert sorted(heard.stdout.split()) == [b"done", b"up"]
+    go.touch()
+    wait_until(wrote.exists)  # it did not die of a pipe that nobody reads
+    heard.end_left()
+
+
+def test_nothing_of_the_group_is_left_of_one_that_was_told_to_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "LINGER", 0.2)
+    stopping = Stopping()
+    heard = Heard(lambda said: stopping.stop(143))
+    script = "sh -c 'trap \"\" TERM; echo up; sleep 1000' & trap 'exit 0' TERM; while :; do sleep 0.05; done"
+    assert heard.run("sh", "-c", script, stopping=stopping) == Exit(0)
     assert heard.left == []
 
 
@@ -186,6 +225,7 @@ def test_what_lies_in_the_pipe_is_heard_however_slow_we_are(monkeypatch: pytest.
     heard = Heard()
     heard.run("sh", "-c", "(sleep 1000 &) ; head -c 60000 /dev/zero")
     assert len(heard.stdout) == 60_000
+    heard.end_left()
 
 
 def test_a_mistake_of_ours_leaves_no_process_behind() -> None:

@@ -2,10 +2,12 @@
 
 import asyncio
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from lionagi import Branch, Session
+from lionagi import Branch, Session, iModel
+from lionagi.protocols.messages import AssistantResponse
 from lionagi.protocols.messages.manager import MessageManager
 
 import lionstudio
@@ -394,6 +396,56 @@ def test_a_session_that_was_recorded_before_goes_on_in_a_run_of_its_own(ctx: Con
     assert [message.rendered for message in again.branches[fork.id].messages] == [
         message.rendered for message in back.default_branch.messages
     ]
+
+
+def answer_in(branch: Branch, text: str) -> None:
+    """Something that was asked and answered, for a hundred tokens."""
+    say(branch, f"{text}?")
+    usage = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
+    choices = [{"index": 0, "message": {"role": "assistant", "content": text}}]
+    response = {"id": "c", "model": "gpt-x", "object": "chat.completion", "choices": choices, "usage": usage}
+    branch.msgs.add_message(assistant_response=AssistantResponse.from_response(response))
+
+
+def as_it_was(branch: Branch) -> None: ...
+
+
+def with_another_system_message(branch: Branch) -> None:
+    branch.msgs.set_system(branch.msgs.create_system(system="Be brief."))
+
+
+def without_its_first_question(branch: Branch) -> None:
+    branch.msgs.messages.exclude(branch.messages[1])
+
+
+@pytest.mark.parametrize("change", [as_it_was, with_another_system_message, without_its_first_question])
+def test_attaching_again_stores_and_counts_only_what_is_new(
+    ctx: Context, location: str, change: Callable[[Branch], None]
+) -> None:
+    branch = Branch(system="Be kind.")
+    with lionstudio.attach(branch, db=location):
+        answer_in(branch, "One")
+    change(branch)
+    for text in ("Two", "Three"):
+        with lionstudio.attach(branch, db=location) as attached:
+            answer_in(branch, text)
+        assert sessions.get_usage(ctx, attached.session_id) == {"gpt-x": Usage(100, 0, 0, 10)}
+        (stored_now,) = branches.list_branches(ctx, attached.session_id)
+        new = 1 if change is with_another_system_message and text == "Two" else 0
+        assert stored_now.message_count == 2 + new
+        again = restore_branch(location, stored_now.id)
+        assert [message.id for message in again.messages] == [message.id for message in branch.messages]
+        assert again.system is not None and again.system.id == branch.system.id
+
+
+def test_the_address_of_a_model_is_kept_without_its_password(ctx: Context, location: str) -> None:
+    address = "http://ana:s3cret@127.0.0.1:1/v1?key=s3cret"
+    branch = Branch(chat_model=iModel(provider="openai", model="gpt-x", api_key="dummy", base_url=address))
+    with lionstudio.attach(branch, db=location) as attached:
+        say(branch, "Hello")
+    kept = str(branches.list_branches(ctx, attached.session_id)[0].node_metadata)
+    assert "http://ana@127.0.0.1:1/v1" in kept
+    assert "s3cret" not in kept
 
 
 def test_attaching_twice_at_a_time_is_refused(location: str, ctx: Context) -> None:

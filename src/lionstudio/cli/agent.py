@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lionstudio.cli.command import Call, WrongUsage
-from lionstudio.cli.crew import launch_of, usage_values, why_ended
+from lionstudio.cli.crew import launch_of, patience_told, usage_values, why_ended
 from lionstudio.cli.prompt import read_prompt
 from lionstudio.domain.errors import Error, NotFound
 from lionstudio.domain.session import InvocationKind
-from lionstudio.engines.engine import COMMAND_ENGINE, Engine, Event, Process, Said, Task
+from lionstudio.engines.engine import COMMAND_ENGINE, Engine, Event, Process, Task
 from lionstudio.engines.known import ENGINES, engine_for, names_engine, require, require_possible
 from lionstudio.engines.launch import Launched, launched
 from lionstudio.engines.working import Worked, work
@@ -56,7 +56,7 @@ def agent(call: Call) -> int:
         parent=None if asked.conversation is None else asked.conversation.parent,
     )
     call.close()  # from now on the run has the database
-    with launched(launch) as begun:
+    with launched(launch) as begun, patience_told(call, begun.stopping):
         call.out.say_live(f"Run {begun.run.session_id}")
         worked = _work(call, begun, asked)
         begun.save(ANSWER_FILE, worked)
@@ -77,27 +77,24 @@ def _work(call: Call, begun: Launched, asked: Asked) -> Worked:
         from lionstudio.engines.going_on import go_on
 
         task, how = go_on(task, asked.engine.name, asked.conversation)
-        if how is not None:
-            call.out.say(how)
-    watch = Progress(call.out.say_live).tell if call.out.is_watched else None
+        for sentence in (asked.conversation.which, how):
+            if sentence is not None:
+                call.out.say(sentence)
+    watch = _progress(call.out.say_live) if call.out.is_watched else None
     return work(asked.engine, task, begun.run, stopping=begun.stopping, watch=watch, on_process=on_process)
 
 
-class Progress:
-    """What an agent says and which tools it uses, a short line each. An answer that grows is told when it has."""
+def _progress(say: Callable[[str], None]) -> Callable[[Event], None]:
+    """Tells what an agent says and which tools it uses, a short line each. An answer that grows is told when it has."""
+    from lionstudio.cli.at_work import News
 
-    def __init__(self, say: Callable[[str], None]) -> None:
-        self._say = say
-        self._last: tuple[str | None, str] | None = None
+    news = News()
 
-    def tell(self, event: Event) -> None:
-        from lionstudio.cli.at_work import words_for
+    def tell(event: Event) -> None:
+        if words := news.words_for(event):
+            say(f"  {words}")
 
-        words = words_for(event)
-        told = (event.key if isinstance(event, Said) else None, words or "")
-        if words and told != self._last:
-            self._last = told
-            self._say(f"  {words}")
+    return tell
 
 
 def _read(call: Call) -> Asked:
@@ -115,7 +112,7 @@ def _read(call: Call) -> Asked:
     if args.command and engine.name != COMMAND_ENGINE:
         said = f"{engine.name} takes no command, and there is one after --."
         raise WrongUsage(said, hint='Only exec runs one: li agent exec "…" -- CMD')
-    prompt = read_prompt(words, args.file)
+    prompt = read_prompt(words, args.file, within=args.timeout)
     if prompt is None:
         raise WrongUsage("A prompt is missing: what is the agent to do?", hint=_ways_to_ask(typed))
     given = profile or conversation

@@ -31,17 +31,17 @@ class AtWork:
         self._lock = threading.Lock()
         self._began = time.monotonic()
         self._said_at: dict[str, float] = {}
+        self._news: dict[str, News] = {}
 
     def begins(self, name: str, model: str) -> None:
         self._say(name, f"begins ({model})")
 
     def does(self, name: str, event: Event) -> None:
         """Something that an agent did; what comes right after it is passed over."""
-        now = time.monotonic()
-        if not self._out.is_watched or now - self._said_at.get(name, float("-inf")) < EVERY:
+        if not self._out.is_watched:
             return
-        words = words_for(event)
-        if words:
+        now, words = time.monotonic(), self._news.setdefault(name, News()).words_for(event)
+        if words and now - self._said_at.get(name, float("-inf")) >= EVERY:
             self._said_at[name] = now
             self._say(name, words)
 
@@ -61,6 +61,22 @@ class AtWork:
         with self._lock:
             minutes, seconds = divmod(int(time.monotonic() - self._began), 60)
             self._out.say_live(f"{minutes:3}:{seconds:02}  {one_line(name).ljust(self._width)}  {words}")
+
+
+class News:
+    """What events say that was not said before: a message is told again when more is known of it than its words."""
+
+    def __init__(self) -> None:
+        self._told: dict[tuple[str | None, str], int] = {}  # by message: which words
+
+    def words_for(self, event: Event) -> str | None:
+        """What an event says in a few words; None for what is not new, or not worth a line."""
+        words = words_for(event)
+        if words and isinstance(event, Said):
+            before, now = self._told.get((event.branch, event.key)), hash(words)
+            self._told[event.branch, event.key] = now
+            return None if before == now else words
+        return words
 
 
 def words_for(event: Event) -> str | None:

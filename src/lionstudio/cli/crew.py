@@ -1,18 +1,21 @@
 """Several agents in one run: what `li play`, `li flow` and `li fanout` share."""
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from typing import Any
 
 from lionstudio.cli.at_work import AtWork
 from lionstudio.cli.command import Call, WrongUsage
 from lionstudio.domain.errors import Error
-from lionstudio.domain.session import status_from_exit_code
+from lionstudio.domain.session import STEPS, status_from_exit_code
 from lionstudio.engines.agents import Crew, Ready, first_step, make_ready, member_of
 from lionstudio.engines.flow import PARALLEL, Done, Result, Results, full_stop, run_steps
 from lionstudio.engines.launch import Launch, Launched, launched
+from lionstudio.engines.pausing import pausing
 from lionstudio.engines.playbook import MOST_PARALLEL
 from lionstudio.engines.steps import Step
+from lionstudio.recorders.guard import GRACE, INTERRUPT
 from lionstudio.recorders.stopping import Stopping
 
 STOPPED = {
@@ -21,6 +24,7 @@ STOPPED = {
     130: "It was interrupted.",
     143: "It was told to stop.",
 }
+PATIENCE = f"\nThe agent has {GRACE:.0f} seconds to end. Ctrl-C again ends it at once.\n"
 Judge = Callable[[Results, Stopping], Done]
 
 
@@ -56,7 +60,7 @@ def run_crew(
     most = _parallel(call.args.parallel, parallel)
     ready = make_ready(steps, call.settings.home_folder, model=model)
     at_work = AtWork(call.out, ready)
-    with launched(_settled(launch, steps, ready)) as begun:
+    with launched(_settled(launch, steps, ready)) as begun, patience_told(call, begun.stopping):
         call.out.say_live(f"Run {begun.run.session_id}")
         crew = Crew(begun, steps, ready, values, lambda step, event: at_work.does(step.name, event))
         results = run_steps(
@@ -72,12 +76,30 @@ def run_crew(
     return begun.way_to_end
 
 
+@contextmanager
+def patience_told(call: Call, stopping: Stopping) -> Iterator[None]:
+    """Inside, a person who interrupts agents at work is told what is waited for, and how not to wait."""
+    is_told = False
+
+    def tell(cause: int) -> None:
+        nonlocal is_told
+        if cause == INTERRUPT and pausing.has_agents and not is_told:
+            is_told = True
+            os.write(2, PATIENCE.encode())  # in the middle of anything: whoever prints there now has not ended
+
+    with stopping.each(tell) if call.out.is_watched else nullcontext():
+        yield
+
+
 def _settled(launch: Launch, steps: Sequence[Step], ready: Mapping[str, Ready]) -> Launch:
     """The launch with what its agents add to it: the run begins with the branch of the first one."""
     first = first_step(steps)
     members = tuple(member_of(step, steps, ready) for step in steps)
     launch = launch._replace(model=ready[first.name].model, members=members)
-    return launch._replace(agent=first.worker.agent) if len(steps) == 1 else launch._replace(branch_name=first.name)
+    if len(steps) == 1:
+        return launch._replace(agent=first.worker.agent)
+    needs = {step.name: list(step.needs) for step in steps}
+    return launch._replace(branch_name=first.name, metadata={**(launch.metadata or {}), STEPS: needs})
 
 
 def _parallel(typed: int | None, written: int | None) -> int:

@@ -20,7 +20,7 @@ def fanout(call: Call) -> int:
     workers = [*(Worker(model=model) for model in models), *(Worker(agent=name) for name in args.agent or ())]
     if not workers:
         raise WrongUsage("Say which agents: a model, or --agent NAME.", hint='Type: li fanout claude "…"')
-    prompt = read_prompt(words, args.file)
+    prompt = read_prompt(words, args.file, within=args.timeout)
     if prompt is None:
         said = "A task is missing: what are the agents to do?"
         raise WrongUsage(said, hint="Type it last, pipe it in, or name a --file.")

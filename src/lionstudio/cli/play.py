@@ -51,7 +51,6 @@ def _facts(playbook: Playbook, values: Mapping[str, str]) -> dict[str, Any]:
         "cwd": os.getcwd(),
         "playbook_path": os.path.abspath(playbook.path),
         "arguments": {name: value for name, value in values.items() if name != INPUT},
-        "steps": {step.name: list(step.needs) for step in playbook.steps} if len(playbook.steps) > 1 else None,
     }
     return {name: fact for name, fact in told.items() if fact}
 
@@ -65,7 +64,7 @@ def _bind(call: Call, playbook: Playbook, again: str) -> dict[str, str]:
         extra = repr(words[0] if words else call.args.file)
         problems.append(f"It has no place for {extra}. {name_arguments(playbook.arguments)}")
     elif not problems:
-        prompt = read_prompt(words, call.args.file, wanted=playbook.uses_input)
+        prompt = read_prompt(words, call.args.file, wanted=playbook.uses_input, within=call.args.timeout)
         if prompt is not None and not has_place:
             problems.append(f"It has no place for what is piped in. {name_arguments(playbook.arguments)}")
         elif prompt is not None:

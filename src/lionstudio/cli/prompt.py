@@ -1,12 +1,15 @@
 """What an agent is asked: typed, in a file, or piped in."""
 
 import os
+import select
 import sys
+import time
 from collections.abc import Sequence
 
 from lionstudio.cli.command import WrongUsage
-from lionstudio.domain.errors import InvalidContent, NotFound
+from lionstudio.domain.errors import InvalidContent, NotFound, Unavailable
 from lionstudio.domain.printable import one_line
+from lionstudio.recorders.stopping import check_timeout
 from lionstudio.services.confined_files import why_not
 
 STDIN = "-"
@@ -15,19 +18,28 @@ PATIENCE = 3.0  # seconds of silence, after which a person is told what is waite
 LARGEST = 16 * 1024 * 1024  # bytes
 
 
-def read_prompt(words: Sequence[str], file: str | None, *, wanted: bool = True) -> str | None:
+class TimeWasOver(Unavailable):
+    """As a run ends whose time is over, though none has begun."""
+
+    exit_code = 124
+
+
+def read_prompt(
+    words: Sequence[str], file: str | None, *, wanted: bool = True, within: float | None = None
+) -> str | None:
     """The prompt: the words, `-` for standard input, or a file, with what is piped in behind it; None if there is none.
 
-    Where one is wanted and none is typed, standard input is read whatever it is. Raises WrongUsage, NotFound and
-    InvalidContent.
+    Where one is wanted and none is typed, standard input is read whatever it is; it has to end `within` so many
+    seconds. Raises WrongUsage, NotFound, InvalidContent and TimeWasOver.
     """
+    check_timeout(within)
     if words and file is not None:
         raise WrongUsage("There are two prompts: one is typed, and one is in a file.", hint="Leave out one of them.")
     if file == STDIN or list(words) == [STDIN]:
-        return _require(_read_input(), INPUT)
+        return _require(_read_input(within), INPUT)
     prompt = _require(_read_file(file), file) if file is not None else " ".join(words).strip()
     is_given = _is_given()
-    piped = _read_input() if is_given or (wanted and not prompt and _is_piped()) else ""
+    piped = _read_input(within) if is_given or (wanted and not prompt and _is_piped()) else ""
     if prompt and piped:
         return f"{prompt}\n\n{piped}"
     if wanted and is_given and not prompt:
@@ -50,12 +62,25 @@ def _is_given() -> bool:
     return stat.S_ISFIFO(mode) or stat.S_ISREG(mode)
 
 
-def _read_input() -> str:
-    import select
-
-    if not select.select([sys.stdin], [], [], PATIENCE)[0]:
-        print("li: Waiting for the end of standard input. Without one, type: li … < /dev/null", file=sys.stderr)
-    return _checked(sys.stdin.buffer.read(LARGEST + 1), INPUT)
+def _read_input(within: float | None) -> str:
+    give_up = None if within is None else time.monotonic() + within
+    quiet_from: float | None = time.monotonic() + PATIENCE
+    read = bytearray()
+    while len(read) <= LARGEST:
+        waits = [until - time.monotonic() for until in (give_up, quiet_from) if until is not None]
+        if select.select([sys.stdin], [], [], max(0.0, min(waits)) if waits else None)[0]:
+            more = os.read(sys.stdin.fileno(), LARGEST)
+            if not more:
+                break
+            read += more
+            quiet_from = None
+        elif give_up is not None and time.monotonic() >= give_up:
+            said = f"{INPUT} did not end within {within:g} s, so nothing was run."
+            raise TimeWasOver(said, hint="Without one, type: li … < /dev/null")
+        elif quiet_from is not None:
+            quiet_from = None
+            print("li: Waiting for the end of standard input. Without one, type: li … < /dev/null", file=sys.stderr)
+    return _checked(bytes(read), INPUT)
 
 
 def _read_file(path: str) -> str:

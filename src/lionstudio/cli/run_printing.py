@@ -11,10 +11,10 @@ from lionstudio.domain.errors import MessageNotFound
 from lionstudio.domain.message_text import text_of
 from lionstudio.domain.phrases import count_of
 from lionstudio.domain.printable import many_lines, one_line
-from lionstudio.domain.session import InvocationKind
-from lionstudio.services.branches import list_branches
+from lionstudio.domain.session import InvocationKind, SessionStatus
+from lionstudio.services.branches import find_own_branch, list_branches
 from lionstudio.services.change_feed import read_changes
-from lionstudio.services.messages import find_line, get_message
+from lionstudio.services.messages import get_message
 from lionstudio.services.naming import name_of
 from lionstudio.services.sessions import get_session
 
@@ -159,9 +159,12 @@ class Printer:
     def _own_branch(self, session_id: str) -> str | None:
         """The branch that can be gone on with; a command has none."""
         if session_id not in self._own:
-            kind = get_session(self._call.ctx, session_id).invocation_kind
-            is_command = kind is InvocationKind.COMMAND
-            self._own[session_id] = None if is_command else find_line(self._call.ctx, session_id).branch_id
+            session = get_session(self._call.ctx, session_id)
+            is_command = session.invocation_kind is InvocationKind.COMMAND
+            own = None if is_command else find_own_branch(self._call.ctx, session)
+            if own is None and session.status is SessionStatus.RUNNING:
+                return None  # its last step may begin yet
+            self._own[session_id] = None if own is None else own.id
         return self._own[session_id]
 
     def _branch(self, session_id: str, branch_id: str) -> Branch | None:

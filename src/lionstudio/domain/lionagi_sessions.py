@@ -140,7 +140,7 @@ def branch_dict(branch: Branch | BranchDraft, messages: Sequence[Message | Messa
     metadata, envelope = without_envelope(branch.node_metadata)
     ids = [message.id for message in messages]
     metadata.setdefault("lion_class", BRANCH_CLASS)
-    if branch.parent_branch_id is not None and not envelope.get(GOES_ON):
+    if branch.parent_branch_id is not None and not goes_on(branch):
         begin = ids[: branch.forked_at_ord or 0]
         metadata["clone_from"] = {
             "id": branch.parent_branch_id,
@@ -259,6 +259,17 @@ def shared_beginning(history: Sequence[str], parent: Sequence[str]) -> int:
     """How many messages two histories begin with alike: lionagi lets a branch change what it began with."""
     pairs = zip(history, parent, strict=False)
     return next((at for at, (ours, theirs) in enumerate(pairs) if ours != theirs), min(len(history), len(parent)))
+
+
+def goes_on(branch: Branch | BranchDraft) -> bool:
+    """Whether a branch is no fork, but the same one as another run has recorded it."""
+    return bool(without_envelope(branch.node_metadata)[1].get(GOES_ON))
+
+
+def known_beginning(live: Sequence[str], stored: Sequence[str]) -> int:
+    """How many stored messages it takes to have all that are still there: some before them may be gone."""
+    wanted = set(live)
+    return max((place for place, name in enumerate(stored, start=1) if name in wanted), default=0)
 
 
 def _required_id(source: Mapping[str, Any], what: str) -> str:

@@ -1,6 +1,6 @@
 """Sessions: what a run is called while it lives and after, and which words may follow which."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -41,6 +41,7 @@ class SourceKind(StrEnum):
     DEMO = "demo"
 
 
+STEPS = "steps"  # where the metadata of a run of several agents says who needed whom
 TERMINAL_STATUSES = frozenset(SessionStatus) - {SessionStatus.RUNNING}
 SESSION_MOVES: Mapping[SessionStatus, frozenset[SessionStatus]] = {SessionStatus.RUNNING: TERMINAL_STATUSES}
 ADMIN_TARGETS = frozenset({SessionStatus.FAILED, SessionStatus.ABORTED, SessionStatus.CANCELLED})
@@ -112,6 +113,22 @@ class Session(NamedTuple):
         if self.status is SessionStatus.RUNNING or self.started_at is None or self.ended_at is None:
             return None
         return max(0.0, self.ended_at - self.started_at) * 1000  # clocks jump back
+
+
+def last_step(session: Session) -> str | None:
+    """Of a run of several agents the step whose answer nobody else needed; None if there are several, or no steps."""
+    steps = steps_of(session)
+    needed = {need for needs in steps.values() for need in needs}
+    last = [name for name in steps if name not in needed]
+    return last[0] if len(last) == 1 else None
+
+
+def steps_of(session: Session) -> Mapping[str, Sequence[str]]:
+    """By the names of its steps what each needs; empty for a run of one agent."""
+    told = (session.node_metadata or {}).get(STEPS)
+    if not isinstance(told, dict):
+        return {}
+    return {str(name): [str(need) for need in needs] if isinstance(needs, list) else [] for name, needs in told.items()}
 
 
 def require_move(before: SessionStatus | None, after: SessionStatus) -> None:

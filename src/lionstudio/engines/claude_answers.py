@@ -22,7 +22,7 @@ from lionstudio.engines.saying import as_metadata, notice
 class Answer:
     """One answer of the model, as far as it has come."""
 
-    __slots__ = ("branch", "holder", "model", "reported", "thought", "usage")
+    __slots__ = ("branch", "holder", "is_over", "model", "reported", "thought", "usage")
 
     def __init__(self, branch: str | None, model: str) -> None:
         self.branch = branch
@@ -31,6 +31,7 @@ class Answer:
         self.usage = NO_USAGE
         self.holder: Said | None = None  # the message that says what it consumed
         self.thought: Said | None = None  # a message that has thinking in it, and no text yet
+        self.is_over = False  # another one came, and what it consumed will not change any more
 
 
 class Answers:
@@ -59,6 +60,9 @@ class Answers:
     def tell(self, answer: Answer, said: Said, reported: Any) -> Iterator[Event]:
         """A message of an answer, with what is known of its usage by now."""
         said = said._replace(metadata={**said.metadata, **some(model=answer.model)})
+        if answer.is_over:  # a line of it came late, and one before it has said what it consumed
+            yield said
+            return
         if answer.holder is None:
             self._forget(answer)
             self._latest[answer.branch, answer.model] = answer
@@ -134,13 +138,14 @@ class Answers:
         before = self._latest.pop((answer.branch, answer.model), None)
         if before is not None:
             before.holder = before.thought = None
+            before.is_over = True
 
 
 def _better(known: dict[str, Any], reported: Any) -> dict[str, Any]:
     """What is known of an answer's usage: each line says all of it, the end what became of it; more is later."""
     told = {name: value for name, value in fields_in(reported).items() if value is not None}
     if _count(told) < _count(known):
-        told.pop("output_tokens")
+        told.pop("output_tokens", None)
     return {**known, **told}
 
 

@@ -8,6 +8,7 @@ from lionstudio.engines.claude_answers import Answer, Answers
 from lionstudio.engines.claude_ending import judge
 from lionstudio.engines.claude_lines import begun_in, blocks_in, is_spoken, native_of
 from lionstudio.engines.claude_notices import rate_limit_words, words_of
+from lionstudio.engines.claude_pieces import PIECE, SPOKEN, Pieces
 from lionstudio.engines.claude_results import final_text, output_of, small_details
 from lionstudio.engines.claude_subagents import Subagent, Subagents
 from lionstudio.engines.engine import Begun, Event, Said, Task, Verdict
@@ -23,7 +24,6 @@ from lionstudio.engines.json_lines import (
 from lionstudio.engines.saying import NOTICE, answer, instruction, notice, tool_call, tool_result
 
 SYNTHETIC = "<synthetic>"  # the model of what the program says in the place of one
-PIECE = '{"type":"stream_event","event":{"type":"content_block_'  # of an answer that comes whole later
 # Lines that say nothing which another does not say better.
 SILENT = frozenset(
     {
@@ -48,7 +48,7 @@ class ClaudeReader(JsonReader):
         self._begun: Begun | None = None
         self._seen: set[str] = set()
         self._denied: set[str] = set()  # tool calls that were not allowed
-        self._streaming: dict[str | None, str] = {}  # by branch: the answer that comes in pieces
+        self._pieces = Pieces()
         self._result: Fields | None = None
         self._last_text: str | None = None
         super().__init__(
@@ -65,13 +65,19 @@ class ClaudeReader(JsonReader):
         )
 
     def read(self, line: str) -> Iterable[Event]:
-        if line.startswith(PIECE):  # thousands of them, each a few letters
+        if line.startswith(PIECE) and SPOKEN not in line:
             self.line_number += 1
             return []
         return super().read(line)
 
     def end(self) -> Iterable[Event]:
-        return self._answers.close()
+        for branch, broken_off in self._pieces.rest():
+            said = self._answers.open(broken_off.id, broken_off.message, branch)
+            native = some(session_id=self._begun and self._begun.native_id, message_id=broken_off.id)
+            more = {"branch": branch, "metadata": {"native": native, "unfinished": True}}
+            told = self._speak(broken_off.said.text(), said.thought, f"unfinished {broken_off.id}", more)
+            yield from self._answers.tell(said, told, None)
+        yield from self._answers.close()
 
     def verdict(self, exit_code: int) -> Verdict:
         return judge(self._result, exit_code, self._last_text)
@@ -129,6 +135,7 @@ class ClaudeReader(JsonReader):
             return
         id = text(message.get("id")) or self._key(line)
         said = self._answers.open(id, message, _branch(whose))
+        self._pieces.came(said.branch, id)
         for number, block in enumerate(blocks_in(message)):
             told = self._read_block(block, said, line, self._key(line, number))
             if told is not None:
@@ -158,11 +165,10 @@ class ClaudeReader(JsonReader):
             self._subagents.heard_call(str(fields.get("id")), call)
             return call
         if kind.endswith("tool_result"):  # of a tool that ran where the model is
-            call_id = str(fields.get("tool_use_id"))
-            return tool_result(
-                self._subagents.call(call_id), fields.get("content"), key, call_id=call_id,
-                error=fields.get("is_error"), **more,
-            )  # fmt: skip
+            call_id, content = str(fields.get("tool_use_id")), fields.get("content")
+            failed = fields.get("is_error") or str(fields_in(content).get("type")).endswith("_error")
+            asked = self._subagents.call(call_id)
+            return tool_result(asked, content, key, call_id=call_id, error=failed, **more)
         return Said("assistant", UNKNOWN_CLASS, block, key, **more)
 
     def _think(self, block: Fields, said: Answer, line: Fields, key: str, more: dict[str, Any]) -> Said | None:
@@ -177,31 +183,35 @@ class ClaudeReader(JsonReader):
             said.thought = answer("", key, **more)
         return said.thought
 
-    def _speak(self, words: str, thought: Said | None, key: str, more: dict[str, Any]) -> Said | None:
+    def _speak(self, words: str, thought: Said | None, key: str, more: dict[str, Any]) -> Said:
         whose = self._subagents.find(more["branch"])
         if whose is not None:
-            whose.last_text = words
+            whose.heard(words, more["metadata"]["native"].get("message_id"))
         elif words:
             self._last_text = words
         if thought is None:
             return answer(words, key, **more)
         metadata = {**more["metadata"], **thought.metadata, "text_uuid": more["metadata"]["native"].get("uuid")}
-        return answer(words, thought.key, **{**more, "metadata": metadata})
+        return answer(words, thought.key, **{**more, "metadata": metadata, "is_native": thought.is_native})
 
     def _read_stream_event(self, line: Fields) -> Iterator[Event]:
         """Pieces of an answer: of them all only its beginning and its end say what does not come again."""
         event = fields_in(line.get("event"))
         branch = _branch(self._subagents.whose(line))
-        if event.get("type") == "message_start":
-            message = fields_in(event.get("message"))
-            id = text(message.get("id"))
-            if id is not None:
-                self._streaming[branch] = id
-                yield from self._answers.finish(id, message.get("usage"))
-        elif event.get("type") == "message_delta":
-            id = text(line.get("api_message_id")) or self._streaming.get(branch)
-            if id is not None:
-                yield from self._answers.finish(id, event.get("usage"))
+        match event.get("type"):
+            case "message_start":
+                message = fields_in(event.get("message"))
+                id = self._pieces.begin(branch, message)
+                if id is not None:
+                    yield from self._answers.finish(id, message.get("usage"))
+            case "content_block_delta":
+                self._pieces.add(branch, event)
+            case "message_delta":
+                id = text(line.get("api_message_id")) or self._pieces.id_of(branch)
+                if id is not None:
+                    yield from self._answers.finish(id, event.get("usage"))
+            case "message_stop":
+                self._pieces.end(branch)
 
     # What comes back to the model
 
@@ -232,13 +242,15 @@ class ClaudeReader(JsonReader):
         self, whose: Subagent, words: str | None, line: Fields, details: Fields | None = None
     ) -> Iterator[Event]:
         """The last word of a subagent, where its own lines did not have it: some versions leave its text out."""
-        if words is None or words in (whose.last_text, whose.name):
+        if words is None or words == whose.name or whose.said_last(words):
             return
-        whose.last_text = words
-        message = {"model": (details or {}).get("resolvedModel")}
-        said = self._answers.open(f"last word of {whose.key}", message, whose.key)
-        told = answer(words, f"last word of {whose.key}", branch=whose.key, metadata=native_of(line))
-        yield from self._answers.tell(said, told, (details or {}).get("usage"))
+        whose.reports += 1
+        key = f"last word of {whose.key}" + (f" ({whose.reports})" if whose.reports > 1 else "")
+        usage = None if whose.has_spoken else (details or {}).get("usage")  # else its own lines have said it
+        whose.heard(words, None)
+        said = self._answers.open(key, {"model": (details or {}).get("resolvedModel")}, whose.key)
+        told = answer(words, key, branch=whose.key, metadata=native_of(line))
+        yield from self._answers.tell(said, told, usage)
 
     def _read_user_block(self, block: Any, line: Fields, key: str) -> Iterator[Event]:
         """What is not a tool's answer. Nobody types while we run it: most of it is the program's own."""

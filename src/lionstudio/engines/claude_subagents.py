@@ -10,13 +10,31 @@ from lionstudio.engines.saying import instruction
 class Subagent:
     """One subagent, as far as it was heard of."""
 
-    __slots__ = ("key", "last_text", "name", "prompt")
+    __slots__ = ("_answer", "_texts", "key", "name", "prompt", "reports")
 
     def __init__(self, key: str, name: str | None, prompt: str | None) -> None:
         self.key = key
         self.name = name
         self.prompt = prompt
-        self.last_text: str | None = None
+        self.reports = 0  # how many last words it had that its own lines did not have
+        self._answer: str | None = None
+        self._texts: list[str] = []  # of its last answer
+
+    @property
+    def has_spoken(self) -> bool:
+        """Whether its own lines have text, which some versions leave out."""
+        return bool(self._texts)
+
+    def heard(self, words: str, answer: str | None) -> None:
+        """It said something, in a line of an answer."""
+        if answer is None or answer != self._answer:
+            self._texts = []
+        self._answer = answer
+        self._texts.append(words)
+
+    def said_last(self, words: str) -> bool:
+        """Whether it said so in its last answer, of which a report has the last text or all of them."""
+        return _letters(words) in (_letters(self._texts[-1]), _letters("".join(self._texts))) if self._texts else False
 
 
 class Subagents:
@@ -79,3 +97,8 @@ class Subagents:
         if known is not None:
             for name in names:
                 self._known.setdefault(name, known)
+
+
+def _letters(words: str) -> str:
+    """Words without what stands between them: how a report puts texts together is its own affair."""
+    return "".join(words.split())

@@ -86,7 +86,8 @@ class Accounts:
         else:
             part = usage_in_message(result.get("usage"))
             self._total[model] = self._total.get(model, NO_USAGE).plus(part)
-            self._report_cost(result, model)
+            if not self._goes_on:  # else it may be what the whole conversation cost
+                self._report_cost(result, model)
 
     def _of_this_run(self, running: Mapping[str, Usage]) -> Mapping[str, Usage] | None:
         """Running totals without what an earlier run consumed, which some versions include; None if nobody can tell."""

@@ -1,5 +1,6 @@
 """The engine `codex`: Codex, run without a terminal."""
 
+import time
 from collections.abc import Iterator
 
 from lionstudio.domain.errors import InvalidRequest
@@ -27,7 +28,8 @@ class CodexEngine:
         argv = [PROGRAM.path, *options(task)]
         home = home_of(task.env)
         before = look_up(home, task.resume).totals or task.totals
-        reader = CodexReader(task._replace(totals=before), lambda thread: look_up(home, thread))
+        began_at = None if task.resume is None else time.time()
+        reader = CodexReader(task._replace(totals=before), lambda thread: look_up(home, thread, began_at))
         return run_process(argv, task, stdin=whole_prompt(task), reader=reader, tell=tell, stopping=stopping)
 
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from lionstudio.engines.json_lines import fields_in, parse_object, text
+from lionstudio.engines.json_lines import fields_in, parse_object, seconds_of, text
 
 THREAD = re.compile(r"[0-9A-Za-z-]{1,64}")
 # The kinds of lines that are looked at; the others may be megabytes each.
@@ -18,6 +18,7 @@ class Known(NamedTuple):
 
     model: str | None = None
     totals: Mapping[str, Any] = {}  # what it has consumed by now
+    before: Mapping[str, Any] = {}  # … and what of that before a run began that goes on with another
 
 
 NOTHING = Known()
@@ -29,8 +30,8 @@ def home_of(env: Mapping[str, str]) -> str:
     return told.get("CODEX_HOME") or os.path.join(told.get("HOME") or os.path.expanduser("~"), ".codex")
 
 
-def look_up(home: str, thread_id: str | None) -> Known:
-    """What is written of a conversation; nothing if nobody can tell."""
+def look_up(home: str, thread_id: str | None, began_at: float | None = None) -> Known:
+    """What is written of a conversation; nothing if nobody can tell. `began_at` is when a run went on with another."""
     if thread_id is None or THREAD.fullmatch(thread_id) is None:
         return NOTHING
     known = NOTHING
@@ -41,17 +42,19 @@ def look_up(home: str, thread_id: str | None) -> Known:
         with open(path, encoding="utf-8", errors="replace") as lines:
             for line in lines:
                 if any(kind in line[:KIND_WITHIN] for kind in WANTED):
-                    known = _with(known, line)
+                    known = _with(known, line, began_at)
     except OSError:
         return known
     return known
 
 
-def _with(known: Known, line: str) -> Known:
+def _with(known: Known, line: str, began_at: float | None) -> Known:
     fields = parse_object(line) or {}
     payload = fields_in(fields.get("payload"))
     model, totals = text(payload.get("model")), fields_in(payload.get("thread_token_usage"))
-    return Known(model or known.model, totals or known.totals)
+    at = seconds_of(fields.get("timestamp"))
+    was_before = began_at is not None and at is not None and at < began_at
+    return Known(model or known.model, totals or known.totals, totals if totals and was_before else known.before)
 
 
 def _files(home: str) -> Iterator[str]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from lionstudio.domain.conversation import UNKNOWN_CLASS
+from lionstudio.domain.usage import NO_USAGE
 from lionstudio.engines.codex_agents import CodexAgents, LookUp
 from lionstudio.engines.codex_rollouts import NOTHING
 from lionstudio.engines.codex_usage import RunningTotal
@@ -29,13 +30,14 @@ class CodexReader(JsonReader):
         self._thread: str | None = None
         self._model = task.model
         self._total = RunningTotal(task.totals, goes_on=task.resume is not None)
-        self._agents = CodexAgents()
+        self._agents = CodexAgents(look_up)
         self._calls: dict[str, Said] = {}
         self._texts: dict[str, Said] = {}  # by item: what it has said so far
         self._thought: Said | None = None  # what it thought, while it has not spoken yet
         self._last: Said | None = None  # what it said last in this turn
         self._last_text: str | None = None
         self._failure: str | None = None
+        self._trouble: str | None = None  # an error after which nothing was heard
         self._has_ended = False
         self._items: dict[str, ReadItem] = {
             "agent_message": self._read_text,
@@ -62,11 +64,20 @@ class CodexReader(JsonReader):
         )
 
     def end(self) -> Iterable[Event]:
-        return []
+        """What only the files of its conversations say, now that they are whole."""
+        if not self._has_ended:  # a turn that failed or broke off says neither its model nor what it consumed
+            known = self._look_up(self._thread)
+            self._model = self._model or known.model
+            if known.totals:
+                yield from self._settle(known.totals)
+            elif known.model is not None:
+                yield Begun(model=self._model)
+        yield from self._agents.settle()
 
     def verdict(self, exit_code: int) -> Verdict:
-        if self._failure is not None:
-            return Verdict(exit_code, True, None, f"Codex: {self._failure}", self._last_text)
+        why = self._failure or (None if self._has_ended else self._trouble)
+        if why is not None:
+            return Verdict(exit_code, True, None, f"Codex: {why}", self._last_text)
         if self._has_ended:
             return Verdict(exit_code, False, answer=self._last_text)
         broke_off = exit_code == 0  # it says at the end of a turn that this is it
@@ -81,17 +92,19 @@ class CodexReader(JsonReader):
         yield Begun(self._thread, self._model)
 
     def _begin_turn(self, line: Fields) -> Iterator[Event]:
-        self._last, self._has_ended = None, False
+        self._last, self._trouble, self._has_ended = None, None, False
         yield from ()
 
     def _read_turn(self, line: Fields) -> Iterator[Event]:
-        """A turn has ended: what it consumed is said with the last thing that was said in it."""
         self._failure, self._has_ended = None, True
-        consumed = self._total.grow(line.get("usage"))
         self._model = self._model or self._look_up(self._thread).model
-        yield Begun(model=self._model, totals=fields_in(line.get("usage")))
-        yield from self._agents.settle(self._look_up)
-        if consumed is None:
+        yield from self._settle(line.get("usage"))
+
+    def _settle(self, total: Any) -> Iterator[Event]:
+        """What was consumed since somebody last told is said with the last thing that was said."""
+        consumed = self._total.grow(total)
+        yield Begun(model=self._model, totals=fields_in(total))
+        if consumed is None or (consumed == NO_USAGE and self._last is None):
             return
         metadata = {"usage": as_metadata(consumed), **some(model=self._model)}
         if self._last is None:
@@ -108,6 +121,7 @@ class CodexReader(JsonReader):
         words = _words(line.get("message"))
         if words is None:
             raise ValueError("an error without a message")
+        self._trouble = words
         yield notice(words, self._place())
 
     # Items
@@ -116,6 +130,7 @@ class CodexReader(JsonReader):
         def read(line: Fields) -> Iterator[Event]:
             item = fields_in(line["item"])
             kind = str(item["type"])
+            self._trouble = None
             if kind not in ("agent_message", "reasoning", "error", "todo_list"):
                 self._thought = None
             yield from self._items[kind](text(item.get("id")) or self._place(), item, ended)
@@ -146,7 +161,7 @@ class CodexReader(JsonReader):
 
     def _read_command(self, id: str, item: Fields, ended: bool) -> Iterator[Event]:
         code = item.get("exit_code")
-        failed = item.get("status") in BAD or (isinstance(code, int) and code != 0)
+        failed = _is_bad(item) or (isinstance(code, int) and code != 0)
         yield from self._tool(
             id, "bash", {"command": item.get("command")}, ended,
             output=item.get("aggregated_output"), error=failed, metadata=some(exit_code=code),
@@ -157,32 +172,31 @@ class CodexReader(JsonReader):
         output = result.get("structured_content") or result.get("content")
         yield from self._tool(
             id, f"mcp__{item.get('server')}__{item.get('tool')}", item.get("arguments"), ended,
-            output=output, error=text(error) or item.get("status") in BAD,
+            output=output, error=text(error) or _is_bad(item),
         )  # fmt: skip
 
     def _read_search(self, id: str, item: Fields, ended: bool) -> Iterator[Event]:
         arguments = some(query=item.get("query"), action=item.get("action"))
-        yield from self._tool(id, "web_search", arguments, ended, error=item.get("status") in BAD)
+        yield from self._tool(id, "web_search", arguments, ended, error=_is_bad(item))
 
     def _read_changes(self, id: str, item: Fields, ended: bool) -> Iterator[Event]:
         """One call for each file, so that a reader finds which were touched."""
-        status = text(item.get("status"))
-        for number, change in enumerate(items_in(item.get("changes"))):
+        for number, change in enumerate(items_in(item.get("changes")) or [{}]):
             fields = fields_in(change)
             arguments = some(file_path=fields.get("path"), kind=fields.get("kind"))
             key = f"{id}/{number}" if number else id
-            yield from self._tool(key, "apply_patch", arguments, ended, output=status, error=status in BAD)
+            output = text(item.get("status"))
+            yield from self._tool(key, "apply_patch", arguments, ended, output=output, error=_is_bad(item))
 
     def _read_collaboration(self, id: str, item: Fields, ended: bool) -> Iterator[Event]:
         arguments = some(prompt=item.get("prompt"), agents=item.get("receiver_thread_ids"))
         states = item.get("agents_states")
         branch = self._agents.branch_of(item)
         yield from self._tool(
-            id, str(item["tool"]), arguments, ended, output=states, error=item.get("status") in BAD, branch=branch
+            id, str(item["tool"]), arguments, ended, output=states, error=_is_bad(item), branch=branch
         )
         if ended:
-            yield from self._agents.asked(item)
-            yield from self._agents.answered(item)
+            yield from self._agents.read(item)
 
     def _read_plan(self, id: str, item: Fields, ended: bool) -> Iterator[Event]:
         """What it means to do. No tool call: it is open for as long as the turn goes on."""
@@ -220,6 +234,10 @@ class CodexReader(JsonReader):
 
     def _place(self) -> str:
         return f"line {self.line_number}"
+
+
+def _is_bad(item: Fields) -> bool:
+    return text(item.get("status")) in BAD
 
 
 def _words(message: Any) -> str | None:

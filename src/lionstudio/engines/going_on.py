@@ -12,17 +12,16 @@ from typing import Any, NamedTuple
 from lionstudio.domain.conversation import Branch, Message, MessageKind
 from lionstudio.domain.errors import Conflict, ForkOutOfRange, InvalidRequest, SessionIsRunning, SessionNotFound
 from lionstudio.domain.phrases import count_of
-from lionstudio.domain.session import InvocationKind, Session, SourceKind
+from lionstudio.domain.session import InvocationKind, Session, SourceKind, steps_of
 from lionstudio.engines.engine import COMMAND_ENGINE, Task
 from lionstudio.engines.history import tell_history
 from lionstudio.engines.known import engine_name
 from lionstudio.engines.launch import Parent
 from lionstudio.engines.working import NATIVE_ID, resumed
-from lionstudio.services.branches import get_branch, list_forks, walk_history
+from lionstudio.services.branches import find_own_branch, list_forks, walk_history
 from lionstudio.services.context import Context
 from lionstudio.services.following import may_still_be_written_to
 from lionstudio.services.forking import history_length
-from lionstudio.services.messages import find_line
 from lionstudio.services.session_finding import resolve_session
 
 COPIES = frozenset({"claude", "codex"})  # engines whose agents can go on with a copy of a conversation
@@ -51,6 +50,11 @@ class Conversation(NamedTuple):
     @property
     def parent(self) -> Parent:
         return Parent(self.session.id, self.branch.id, self.position)
+
+    @property
+    def which(self) -> str | None:
+        """Whose conversation it is, where the run had several agents."""
+        return f"It goes on with {self.branch.name}, the last step of the run." if steps_of(self.session) else None
 
     @property
     def engine(self) -> str | None:
@@ -164,7 +168,9 @@ def _why_not_natively(engine: str, conversation: Conversation, native_id: str | 
 
 
 def _read(ctx: Context, session: Session, position: int | None, *, is_copied: bool) -> Conversation:
-    branch = get_branch(ctx, find_line(ctx, session.id).branch_id)
+    branch = find_own_branch(ctx, session)
+    if branch is None:
+        raise _no_last_word(session)
     length = history_length(branch)
     if position is not None and position > length:
         raise ForkOutOfRange(
@@ -209,6 +215,14 @@ def _no_conversation(session: Session) -> Conflict:
     return Conflict(
         f"The run {session.id} has no conversation of an agent: {what}.",
         hint="li runs ls --kind agent shows the runs of agents.",
+    )
+
+
+def _no_last_word(session: Session) -> Conflict:
+    names = ", ".join(steps_of(session))
+    return Conflict(
+        f"The run {session.id} had several agents, and none that began had the last word: {names}.",
+        hint=f"Pipe in what another agent is to know: li runs tail {shlex.quote(session.id)} | li agent ENGINE …",
     )
 
 

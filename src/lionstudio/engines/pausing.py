@@ -1,7 +1,7 @@
-"""Ctrl-Z: agents stand still while we do, and go on with us.
+"""Ctrl-Z: agents stand still while we do, and go on with us. What else the keys of a terminal mean reaches them, too.
 
 Each has a session of its own, so the terminal stops us alone. They would go on, and spend, for somebody who believes
-that everything stands still.
+that everything stands still, or has ended.
 """
 
 import os
@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 
 from lionstudio.engines.engine import Process
+from lionstudio.recorders.running import FORWARDED
 
 OnProcess = Callable[[Process], None]
 
@@ -23,15 +24,24 @@ class Pausing:
 
     @contextmanager
     def listen(self) -> Iterator[None]:
-        """Inside, SIGTSTP stops the agents, too. Only in the main thread; who ignores it goes on ignoring it."""
-        if signal.getsignal(signal.SIGTSTP) is not signal.SIG_DFL:
-            yield
-            return
-        signal.signal(signal.SIGTSTP, self._pause)
+        """Inside, SIGTSTP stops the agents, too, and signals that mean nothing to us reach them.
+
+        Only in the main thread; who ignores one goes on ignoring it.
+        """
+        acts = {signal.SIGTSTP: self._pause, **dict.fromkeys(FORWARDED, self._pass_on)}
+        heard = [number for number in acts if signal.getsignal(number) is signal.SIG_DFL]
+        for number in heard:
+            signal.signal(number, acts[number])
         try:
             yield
         finally:
-            signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+            for number in heard:
+                signal.signal(number, signal.SIG_DFL)
+
+    @property
+    def has_agents(self) -> bool:
+        """Whether one is at work."""
+        return bool(self._pids)
 
     @contextmanager
     def joined(self, tell: OnProcess | None) -> Iterator[OnProcess]:
@@ -55,6 +65,13 @@ class Pausing:
         signal.raise_signal(signal.SIGTSTP)  # here we stand still, unless there is no shell that could let us go on
         signal.signal(signal.SIGTSTP, self._pause)
         self._send(signal.SIGCONT)
+
+    def _pass_on(self, number: int, frame: FrameType | None) -> None:
+        if self._pids:
+            self._send(number)
+            return
+        signal.signal(number, signal.SIG_DFL)  # it is meant for us
+        signal.raise_signal(number)
 
     def _send(self, number: int) -> None:
         for pid in tuple(self._pids):

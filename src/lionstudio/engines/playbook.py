@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from lionstudio.domain.errors import Error, InvalidContent, InvalidFile, NotFound
 from lionstudio.domain.near_words import did_you_mean
+from lionstudio.domain.team import ALL_RECIPIENTS
 from lionstudio.engines.form import Field, Form
 from lionstudio.engines.placeholders import INPUT, STEPS, Placeholder, find_placeholders
 from lionstudio.engines.playbook_arguments import Argument, name_arguments, read_arguments, read_hint
@@ -132,7 +133,12 @@ class _Reading:
         if "prompt" in told:
             form.complain(told["prompt"].key, "A playbook has a prompt or steps, not both: each step has its own.")
         self._top, self._top_fields = self._worker(told, None), told
-        steps = [self._step(name, where, fields) for name, where, fields in self._named(told["steps"])]
+        has_team = "team_mode" in told or "team_attach" in told
+        steps = []
+        for name, where, fields in self._named(told["steps"]):
+            if has_team and name == ALL_RECIPIENTS:
+                form.complain(where, f"In a team nobody can be called {name!r}: it means every member.")
+            steps.append(self._step(name, where, fields))
         written = told["steps"].value.value
         if not (isinstance(written, list) and written):  # what is wrong with those that are there was said
             form.complain(told["steps"].key, "There is no step. Each has a name, and a prompt that says what to do.")

@@ -101,6 +101,7 @@ class Writer:
         self._own = branch
         self._scope = new_id()  # several agents may work in one branch, one after the other, and name things alike
         self._branches: dict[str, BranchRecorder] = {}
+        self._described: set[str] = set()  # those whose model is known
         self._watch = watch
         self._on_process = on_process
         self._unknown: list[str] = []
@@ -182,6 +183,7 @@ class Writer:
 
     def _say(self, said: Said) -> None:
         branch = self._branch_of(said.branch)
+        self._describe_subagent(said)
         content = said.content
         if said.answers is not None:
             content = {**content, "action_request_id": self._id(said._replace(key=said.answers, id=None))}
@@ -197,6 +199,13 @@ class Writer:
         except Invalid as error:  # nested too deep, or a number that is none
             note = {"unstorable": str(error), "text": repr(content)[:UNKNOWN_LENGTH]}
             branch.message(content=note, **{**message, "node_metadata": None})
+
+    def _describe_subagent(self, said: Said) -> None:
+        """A subagent may have another model than who spawned it; its first answer says which (R23)."""
+        key, model = said.branch, said.metadata.get("model")
+        if key in self._branches and key not in self._described and isinstance(model, str) and model:
+            self._described.add(key)
+            self._branches[key].describe({"model": model})
 
     def _id(self, said: Said) -> str:
         if said.id is not None:

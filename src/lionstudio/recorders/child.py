@@ -1,8 +1,8 @@
-"""A child process with a group of its own: fed, heard, told to stop, and gone when we are done with it."""
+"""A child process with a group of its own: fed, heard, and told to stop."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import NamedTuple
 
 from lionstudio.domain.reasons import as_shell_code
@@ -39,8 +39,9 @@ def run_child(
 ) -> Exit:
     """Run a command to its end, from any thread; what it says is told in this one as it comes.
 
-    It gets a session and a process group of its own, and nothing of that group is left when this returns or raises.
-    Asked to stop, it has GRACE seconds. Without `stdin` it has nothing to read. If we are killed it works on, unless it
+    It gets a session and a process group of its own. Asked to stop, it has GRACE seconds, or until the next Ctrl-C, and
+    nothing of its group is left when this returns, nor when it raises. What it left behind when it ended by itself is
+    left alone (ADR 0033). Without `stdin` it has nothing to read. If we are killed it works on, unless it
     `ends_with_us`.
     """
     from subprocess import DEVNULL, PIPE, Popen
@@ -61,7 +62,7 @@ def run_child(
     except OSError as error:
         return why_not_started(argv[0], error)
     flows: list[Flow] = []
-    with process, guard.Guard(process.pid) as watched, stopping.each(watched.ask):
+    with process, guard.Guard(process.pid, asks_once=True) as watched, stopping.each(watched.ask):
         assert process.stdout is not None and process.stderr is not None
         on_start(process.pid)
         try:
@@ -76,11 +77,24 @@ def run_child(
                 for will in _wills_for(process.pid, flows[:2], ends_with_us=ends_with_us):
                     wills.enter_context(will)
                 Pump(flows, watched).run(linger=guard.LINGER)
+            if watched.told is None:
+                _let_others_write(flows[:2])
         finally:
             for flow in flows:
                 flow.close()
-        watched.end_group()
+        if watched.told is not None:
+            watched.end_group()
         return Exit(as_shell_code(process.wait()))
+
+
+def _let_others_write(outputs: Sequence[Flow]) -> None:
+    """See to it that who still writes to the output does not die of it, though nobody hears it any more."""
+    for flow in outputs:
+        if flow.source is not None:
+            from lionstudio.recorders.left_writers import pass_on
+
+            with suppress(OSError, NotImplementedError), open(os.devnull, "wb") as nobody:
+                pass_on(flow.source, nobody.fileno())
 
 
 def _wills_for(pid: int, outputs: Sequence[Flow], *, ends_with_us: bool) -> list[LastWill]:

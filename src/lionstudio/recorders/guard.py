@@ -11,6 +11,7 @@ from lionstudio.recorders.stopping import CAUSES, SIGNALS
 
 GRACE = 10.0  # seconds between a request to stop and SIGKILL
 LINGER = 1.0  # seconds that we still listen once the process itself has ended, and that the rest of its group gets
+ONE_KEY = 0.3  # seconds within which two interrupts may be one: of the terminal, and of whoever started us
 LOOK_EVERY = 0.05  # seconds between two looks, where the system does not tell of a death
 INTERRUPT = CAUSES[signal.SIGINT]
 
@@ -21,13 +22,16 @@ class Guard:
     Until it is collected its number and that of its group belong to nobody else, so a signal reaches them or nobody.
     """
 
-    def __init__(self, pid: int, *, leads_group: bool = True) -> None:
+    def __init__(self, pid: int, *, leads_group: bool = True, asks_once: bool = False) -> None:
+        """One that `asks_once` kills at the second interrupt; else what two of them mean is the process's affair."""
         self.pid = pid
+        self._asks_once = asks_once
         self.told: int | None = None  # the cause that it was first told, while it lived
         self.was_killed = False  # because it did not end in time
         self.leads_group = leads_group
         self._asked: list[int] = []  # causes that were not yet passed on
         self._kill_at: float | None = None
+        self._told_at = 0.0
         self._interrupted_at: float | None = None
         made: tuple[int, ...] = ()
         try:
@@ -104,7 +108,11 @@ class Guard:
             self._interrupted_at = time.monotonic()
             return
         if not self.has_ended():
-            self.told = self.told or cause
+            now = time.monotonic()
+            if self.told is None:
+                self.told, self._told_at = cause, now
+            elif self._asks_once and cause == INTERRUPT and now - self._told_at > ONE_KEY:
+                self._kill_at = now
             self.signal(SIGNALS[cause])
             self.signal(signal.SIGCONT)  # one that is stopped could not hear it
         self._kill_at = self._kill_at or time.monotonic() + GRACE

@@ -17,6 +17,7 @@ class Place(NamedTuple):
     line: Line
     parent_branch_id: str | None = None
     forked_at_ord: int | None = None
+    inherits: tuple[str, ...] = ()  # the messages of the other one that it begins with
     goes_on: bool = False  # with itself, as another run has recorded it
     parent_session_id: str | None = None  # that run
 

@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
 
+from lionstudio.domain.addresses import without_password
 from lionstudio.domain.lionagi_live import as_json
 
 TRIES = 5  # of reading something that another thread changes at the same time
@@ -53,7 +54,17 @@ def branch_source(branch: Any, messages: Iterable[Mapping[str, Any]]) -> dict[st
     for name in ("chat_model", "parse_model"):
         model = getattr(branch, name)
         if name == "chat_model" or model is not branch.chat_model:
-            source[name] = as_json(model.to_dict())
+            source[name] = _model_source(model)
+    return source
+
+
+def _model_source(model: Any) -> Any:
+    """A model as it may be kept: its address without a password, and without what is asked of it."""
+    source = as_json(model.to_dict())
+    with suppress(KeyError, TypeError):  # one without an address
+        config = source["endpoint"]["config"]
+        if isinstance(address := config["base_url"], str) and ("@" in address or "?" in address):
+            config["base_url"] = without_password(address).partition("?")[0]
     return source
 
 

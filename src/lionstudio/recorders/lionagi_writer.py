@@ -11,7 +11,7 @@ from lionstudio.domain.lionagi_envelope import LIONAGI
 from lionstudio.domain.lionagi_live import Spans, as_json, spans_of
 from lionstudio.domain.lionagi_messages import message_draft, with_model
 from lionstudio.domain.lionagi_sessions import BranchDraft as Told
-from lionstudio.domain.lionagi_sessions import branch_draft, shared_beginning
+from lionstudio.domain.lionagi_sessions import branch_draft, known_beginning, shared_beginning
 from lionstudio.recorders import records
 from lionstudio.recorders.keeper import Keeper
 from lionstudio.recorders.lionagi_facts import Place, facts_of
@@ -66,22 +66,24 @@ class Writer:
 
     def place(self, told: Told) -> Place:
         """Where a branch belongs. One that another run has recorded goes on there, under another id."""
-        again = self._find(told.id)
+        again = self._find(told.id, told.order)
         if again is not None:
             branch, history = again
-            begin = shared_beginning(told.order, history)
-            return Place(self._line(new_id()), branch.id, begin, goes_on=True, parent_session_id=branch.session_id)
+            # All that is stored of it, also where it has forgotten some of that since or begins with another message.
+            place = _inheriting(self._line(new_id()), branch.id, history, known_beginning(told.order, history))
+            return place._replace(goes_on=True, parent_session_id=branch.session_id)
         line = self._line(told.id)
         if told.parent_branch_id is None:
             return Place(line)
         parent = self._branches.get(told.parent_branch_id)
         if parent is not None and parent.place is not None:
-            begin = shared_beginning(told.order, list(parent.stored))
-            return Place(line, parent.place.line.branch_id, begin)
-        elsewhere = self._find(told.parent_branch_id)
+            history = list(parent.stored)
+            return _inheriting(line, parent.place.line.branch_id, history, shared_beginning(told.order, history))
+        elsewhere = self._find(told.parent_branch_id, told.order)
         if elsewhere is None:
             return Place(line)
-        return Place(line, elsewhere[0].id, shared_beginning(told.order, elsewhere[1]))
+        branch, history = elsewhere
+        return _inheriting(line, branch.id, history, shared_beginning(told.order, history))
 
     def add(self, followed: Followed, seen: Seen, *, first: Place | None = None) -> None:
         """Write a branch with everything in it; `first` is the place of the one that the run began with."""
@@ -111,11 +113,12 @@ class Writer:
     def _fill(self, followed: Followed, told: Told, seen: Seen) -> None:
         """Write what a branch holds when it is first seen. What it has of others gets its place in it: no copies."""
         assert followed.place is not None
-        begin = followed.place.forked_at_ord or 0
-        followed.stored = dict.fromkeys(told.order[:begin], OF_OTHERS)
+        followed.stored = dict.fromkeys(followed.place.inherits, OF_OTHERS)
         sources = dict(zip(seen.order, seen.messages, strict=True))
         inherited = {draft.id: draft for draft in told.inherited}
-        for name in told.order[begin:]:
+        for name in told.order:
+            if name in followed.stored:
+                continue
             if name in inherited:
                 self._append(followed.place.line, self._find_message(name) or inherited[name])
                 followed.stored[name] = OF_OTHERS
@@ -213,14 +216,21 @@ class Writer:
         facts = {**followed.facts, LIONAGI: envelope}
         self._keeper.write(describe_branch, line, facts, record=lambda: records.describe_record(line, facts))
 
-    def _find(self, branch_id: str) -> tuple[Branch, list[str]] | None:
-        """A branch that is in the database, and its history; None where that cannot be known now."""
+    def _find(self, branch_id: str, order: Sequence[str]) -> tuple[Branch, list[str]] | None:
+        """A branch that is in the database, and its history; None where that cannot be known now.
+
+        Of several runs that recorded it, the one that has most of these messages.
+        """
         with suppress(Unavailable):
-            return find_history(self._keeper.ctx, branch_id)
+            return find_history(self._keeper.ctx, branch_id, order)
         return None
 
     def _line(self, branch_id: str) -> Line:
         return Line(self._session_id, branch_id, order_id(self._session_id), order_id(branch_id))
+
+
+def _inheriting(line: Line, branch_id: str, history: Sequence[str], begin: int) -> Place:
+    return Place(line, branch_id, begin, tuple(history[:begin]))
 
 
 def version_of(source: Source) -> int:

@@ -128,7 +128,12 @@ class OnTerminal:
         with watched.watching():
             ended = conduct(watched, flows, heard, stopping)
         self._is_left_open = ended.is_left_open
-        self._is_interrupted = terminal.is_interrupted and ended.died_of == signal.SIGINT and watched.cause is None
+        if watched.cause is not None:
+            return ended
+        self._is_interrupted = terminal.is_interrupted and ended.died_of == signal.SIGINT
+        if ended.died_of is None and terminal.was_interrupted_within(guard.GRACE):
+            # It took the interrupt for itself. That is why it ended (D2), and not a reason for us to die of it.
+            return ended._replace(code=guard.INTERRUPT, sentence=None, reason=None)
         return ended
 
     def close(self) -> None:

@@ -6,6 +6,7 @@ import os
 import select
 import signal
 import termios
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
@@ -15,7 +16,7 @@ from lionstudio.recorders.guard import Guard
 from lionstudio.recorders.monitor import BYE, ENDED, GO, REFUSED, STARTED, STOPPED, Place, monitor
 
 SIZE_BYTES = 8  # struct winsize: four short numbers
-CHARACTERS = 6  # where the modes of a terminal name its keys
+LOCAL, CHARACTERS = 3, 6  # where the modes of a terminal say what keys do, and name them
 LOOK_FOR_FRONT = 1.0  # seconds between two looks at who is in front of our terminal
 LONGEST_STOP = 0.2  # seconds that it takes a process to stop
 
@@ -31,6 +32,7 @@ class Terminal:
         self._is_ours = False  # whether keys come as they are typed
         self.is_over = False  # whether nobody reads them any more
         self.is_interrupted = False  # whether somebody typed what interrupts
+        self._interrupted_at: float | None = None  # when that was the last that was typed, and meant a signal
         # Closed where there is none in the end, for another way needs descriptors, too.
         with ExitStack() as opened, _as_os_errors():
 
@@ -140,6 +142,19 @@ class Terminal:
     def _hear_keys(self, typed: bytes) -> None:
         interrupts: bytes = self._modes[CHARACTERS][termios.VINTR]
         self.is_interrupted = self.is_interrupted or interrupts in typed
+        # Who types on was not ended by it: at the prompt of a shell it is a key like any other.
+        is_last = typed.endswith(interrupts) and self._makes_signals()
+        self._interrupted_at = time.monotonic() if is_last else None
+
+    def _makes_signals(self) -> bool:
+        """Whether the command lets its terminal make signals of keys; else they are its own affair."""
+        with suppress(termios.error):
+            return bool(termios.tcgetattr(self.inner)[LOCAL] & termios.ISIG)
+        return False
+
+    def was_interrupted_within(self, seconds: float) -> bool:
+        """Whether an interrupt was typed so short a time ago, and nothing after it."""
+        return self._interrupted_at is not None and time.monotonic() - self._interrupted_at <= seconds
 
     def interrupt_others(self) -> None:
         """Tell who shares our place in front of our terminal what its keys did to the command.

@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 from lionstudio.domain.change import Topic
 from lionstudio.domain.conversation import Branch, Line, Message, OpenCall
 from lionstudio.domain.errors import AlreadyExists, BranchNotFound
+from lionstudio.domain.session import Session, last_step, steps_of
 from lionstudio.services.context import Context
 from lionstudio.services.forking import NO_FORK, fork_point, history_length
-from lionstudio.services.messages import PAGE_LIMIT, list_messages
+from lionstudio.services.messages import PAGE_LIMIT, find_line, list_messages
 from lionstudio.services.sessions import get, lock_sessions
 from lionstudio.store import branches, forks, progressions
 from lionstudio.store.transaction import Tx
@@ -70,6 +71,14 @@ def list_branches(ctx: Context, session_id: str) -> list[Branch]:
     with ctx.db.read() as tx:
         get(tx, session_id)
         return branches.list_in_session(tx, session_id)
+
+
+def find_own_branch(ctx: Context, session: Session) -> Branch | None:
+    """The branch that can be gone on with: the first, or of several agents that of the last step; None if none is."""
+    if not steps_of(session):
+        return get_branch(ctx, find_line(ctx, session.id).branch_id)
+    last, found = last_step(session), list_branches(ctx, session.id)
+    return next((branch for branch in found if branch.name == last and branch.parent_branch_id is None), None)
 
 
 def walk_history(ctx: Context, branch: Branch, *, upto: int | None = None) -> Iterator[Message]:

@@ -12,6 +12,7 @@ from lionstudio.domain.lionagi_sessions import (
     BranchDraft,
     SessionDraft,
     branch_dict,
+    goes_on,
     session_dict,
     shared_beginning,
 )
@@ -75,12 +76,20 @@ def find_lionagi_session(ctx: Context, session_id: str) -> Session | None:
     return None
 
 
-def find_history(ctx: Context, branch_id: str) -> tuple[Branch, list[str]] | None:
-    """A stored branch and the ids of its whole history, if it is here."""
-    with suppress(BranchNotFound):
-        branch = branches.get_branch(ctx, branch_id)
-        return branch, [message.id for message in _history(ctx, branch)]
-    return None
+def find_history(ctx: Context, branch_id: str, live: Sequence[str]) -> tuple[Branch, list[str]] | None:
+    """A stored branch and the ids of its whole history, if it is here.
+
+    Runs that recorded it later went on with it; of all of them, the last that has most of the live messages.
+    """
+    try:
+        found = [branches.get_branch(ctx, branch_id)]
+    except BranchNotFound:
+        return None
+    for branch in found:  # which grows
+        found += [fork for fork in branches.list_forks(ctx, branch.id) if goes_on(fork)]
+    newest = [(branch, [message.id for message in _history(ctx, branch)]) for branch in reversed(found)]
+    known = [len(set(live).intersection(history)) for _, history in newest]
+    return newest[known.index(max(known))]
 
 
 def _branch_import(
