@@ -209,6 +209,25 @@ def test_an_address_with_a_section_opens_there(page: Page, world: World) -> None
     expect_in_view(page, "History")
 
 
+@pytest.mark.parametrize("hash", ["#m1", "#m7", "#m5000"])
+def test_an_address_with_a_message_opens_with_the_head_of_the_transcript_below_the_header(
+    page: Page, world: World, hash: str
+) -> None:
+    visit(page, world, "Refactor the parser", hash)
+    expect(panel(page, "branches").get_by_placeholder("Find in transcript")).to_be_in_viewport()
+    expect_in_view(page, "Branches")
+    expect(panel(page, "history").locator("tbody tr").first).to_be_visible()  # everything is there
+    header = page.locator("header").nth(1).bounding_box()
+    assert header is not None
+    below = header["y"] + header["height"]
+    page.wait_for_function(
+        "below => { const { top } = document.getElementById('branches').getBoundingClientRect()\n"
+        "return below <= top && top < below + 40 }",
+        arg=below,
+        timeout=5_000,
+    )
+
+
 def test_keys_rest_while_somebody_types(page: Page, world: World) -> None:
     visit(page, world, "Refactor the parser")
     page.get_by_placeholder("Find in transcript").fill("")

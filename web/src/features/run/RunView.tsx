@@ -9,7 +9,7 @@ import { Files } from './Files'
 import { History } from './History'
 import { Overview } from './Overview'
 import { RunHeader } from './RunHeader'
-import { isSection, SECTIONS, type SectionId, useSectionInView } from './sections'
+import { SECTIONS, type SectionId, sectionOf, useSectionInView } from './sections'
 import { TeamMessages } from './TeamMessages'
 import { ToolErrors } from './ToolErrors'
 import './run.css'
@@ -32,7 +32,10 @@ export function RunView({ run, transcript }: Props) {
   const hash = useRouterState({ select: ({ location }) => location.hash })
   const [jump, setJump] = useState(0)
   // biome-ignore lint/correctness/useExhaustiveDependencies: jumping to the same section again is a jump, too
-  const jumped = useMemo(() => (isSection(hash) ? { to: hash } : null), [hash, jump])
+  const jumped = useMemo(() => {
+    const to = sectionOf(hash)
+    return to === null ? null : { to }
+  }, [hash, jump])
   const inView = useSectionInView(below, jumped)
   const [isEvidenceOpen, setEvidenceOpen] = useState(false)
   const [isAsking, setAsking] = useState(false)
