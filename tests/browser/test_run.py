@@ -686,6 +686,20 @@ class TestNarrow:
             assert box["x"] + box["width"] <= 800
 
 
+class TestOnAPhone:
+    @pytest.fixture
+    def look(self) -> dict[str, Any]:
+        return {"viewport": {"width": 480, "height": 900}, "has_touch": True}
+
+    def test_the_reason_of_a_status_has_the_whole_width(self, page: Page, world: World) -> None:
+        visit(page, world, "Wrote after its end")
+        reason = panel(page, "history").get_by_text("Known then: The process ended")
+        box, whole = reason.bounding_box(), panel(page, "history").bounding_box()
+        assert box is not None and whole is not None
+        assert box["width"] > 0.8 * whole["width"]
+        expect(panel(page, "history").get_by_role("row").last).to_contain_text("A recorder began the run.")
+
+
 def test_names_that_try_to_turn_text_are_shown_as_what_they_are(own_page: Page, own_world: World) -> None:
     ctx = own_world.open()
     teller = Teller(ctx, Clock(own_world.now))

@@ -488,3 +488,12 @@ class TestAround:
         table, last = page.get_by_role("table", name="Plays").bounding_box(), row(page, "docs").bounding_box()
         assert table is not None and last is not None
         assert abs(table["width"] - last["width"]) < 2
+
+    @pytest.mark.parametrize("look", [{"viewport": {"width": 480, "height": 900}}])
+    def test_on_a_phone_no_state_is_cut(self, page: Page, look: dict[str, object]) -> None:
+        page.goto(f"/shows/{SHOW}?play=worker")
+        expect(row(page, "docs").get_by_text("needs you")).to_be_visible()
+        pills = page.locator("tr[data-play] [title^='status '] .cut")
+        assert pills.evaluate_all("all => all.every((one) => one.scrollWidth <= one.clientWidth)")
+        expect(details(page, "worker").get_by_role("link", name="Open session")).to_be_visible()
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
