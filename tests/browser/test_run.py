@@ -136,6 +136,17 @@ def test_a_running_run_shows_what_it_waits_for(page: Page, world: World) -> None
     expect(page.locator("header").get_by_text(re.compile(r"Activity: bash for \d"))).to_be_attached()
 
 
+def test_a_branch_says_what_it_does_in_full_and_nothing_once_the_run_is_gone(page: Page, world: World) -> None:
+    visit(page, world, "Refactor the parser")
+    branches = page.get_by_role("navigation", name="Branches")
+    busy = branches.get_by_role("button", name=re.compile("^architect"))
+    expect(busy.get_by_text(re.compile(r"Activity: bash for \d"))).to_be_attached()
+    assert busy.locator("b", has_text="bash").evaluate("one => one.scrollWidth <= one.clientWidth")
+    visit(page, world, "Rewrite the importer")
+    expect(branches.get_by_role("button", name=re.compile("^main"))).to_be_visible()
+    expect(branches.get_by_text("Activity:")).to_have_count(0)
+
+
 def test_the_header_and_its_links_stay_in_sight(page: Page, world: World) -> None:
     visit(page, world, "Refactor the parser")
     page.keyboard.press("6")
@@ -698,6 +709,11 @@ class TestOnAPhone:
         assert box is not None and whole is not None
         assert box["width"] > 0.8 * whole["width"]
         expect(panel(page, "history").get_by_role("row").last).to_contain_text("A recorder began the run.")
+
+    def test_a_tap_on_a_lane_goes_to_its_message(self, page: Page, world: World) -> None:
+        visit(page, world, "Refactor the parser")
+        lane(page, "architect").locator(".lane-human").tap(force=True)
+        expect(page).to_have_url(re.compile(r"#m8$"))
 
 
 def test_names_that_try_to_turn_text_are_shown_as_what_they_are(own_page: Page, own_world: World) -> None:

@@ -71,7 +71,8 @@ function Choice({ isChosen, depth, onChoose, children }: ChoiceProps) {
 
 function BranchWords({ limb, run }: { limb: Limb; run: RunInFull }) {
   const { branch, parent } = limb
-  const isBusy = branch.activity !== null && branch.activity.kind !== 'unknown'
+  // A run that is gone does nothing; what it did last is kept for its timeline.
+  const isBusy = run.activity !== null && branch.activity !== null && branch.activity.kind !== 'unknown'
   const isFirst = branch.id === run.branches[0]?.id
   const model = branch.model === null || branch.model === parent?.model ? null : branch.model
   const facts = [
@@ -99,7 +100,7 @@ function BranchWords({ limb, run }: { limb: Limb; run: RunInFull }) {
           {facts}
         </span>
         {isBusy ? (
-          <span className="ml-auto flex min-w-0">
+          <span className="ml-auto flex max-w-4/5 flex-none">
             <ActivityChip activity={branch.activity} />
           </span>
         ) : null}
