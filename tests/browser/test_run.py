@@ -680,6 +680,27 @@ def test_a_run_keeps_nobody_out(page: Page, world: World, name: str) -> None:
     expect_accessible_in_both_themes(page, within="main")
 
 
+@pytest.mark.parametrize(
+    ("width", "order"), [(1440, "name state actions"), (900, "name actions state"), (480, "name state actions")]
+)
+@pytest.mark.parametrize("name", ["Refactor the parser", "Rewrite the importer", "Sync the mirrors"])
+def test_the_header_is_read_from_its_name_at_any_width(
+    page: Page, world: World, width: int, order: str, name: str
+) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    visit(page, world, name)
+    parts = {
+        "name": page.get_by_role("heading", level=1),
+        "state": chain(page),
+        "actions": page.get_by_role("group", name="Actions"),
+    }
+    boxes = {part: one.bounding_box() for part, one in parts.items()}
+    middles = {part: (box["y"] + box["height"] / 2) // 16 for part, box in boxes.items() if box}
+    lefts = {part: box["x"] for part, box in boxes.items() if box}
+    assert sorted(boxes, key=lambda part: (middles[part], lefts[part])) == order.split()
+    assert lefts["state"] == lefts["name"] or width == 1440, "a line begins at the left"
+
+
 class TestNarrow:
     @pytest.fixture
     def look(self) -> dict[str, Any]:

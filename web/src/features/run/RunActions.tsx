@@ -19,7 +19,7 @@ export function RunActions({ run, onCopy }: { run: RunInFull; onCopy: () => void
     <div
       role="group"
       aria-label="Actions"
-      className="ml-auto flex flex-none items-center gap-2 max-wide:-order-1 max-[599px]:shrink max-[599px]:flex-wrap"
+      className="ml-auto flex flex-none items-center gap-2 max-[599px]:ml-0 max-[599px]:flex-wrap"
     >
       <Button onClick={onCopy} title="Copy link  C">
         <Icon name="link" size={14} />
