@@ -83,7 +83,9 @@ function StepRow({ step }: { step: Step }) {
         {step.reason_code === null ? null : <p className="mono text-text-3">{plainLine(step.reason_code)}</p>}
         <Proof step={step} />
       </td>
-      <td className="py-3 pr-4 pl-3 break-words text-text-2 max-[639px]:text-right">{plainLine(step.actor)}</td>
+      <td className="py-3 pr-4 pl-3 break-words text-text-2 max-[639px]:text-right">
+        {plainLine(step.actor)}
+      </td>
     </tr>
   )
 }

@@ -23,11 +23,7 @@ export function PlayTable({ show, lit, open, onPoint, onToggle, onJudge }: Props
   const rows = useRowKeys<HTMLTableElement>()
   return (
     // Where four columns have no room, the state stands below the name, and how long it took below when it changed.
-    <table
-      ref={rows}
-      className="w-full table-fixed border-collapse max-[639px]:block"
-      aria-label="Plays"
-    >
+    <table ref={rows} className="w-full table-fixed border-collapse max-[639px]:block" aria-label="Plays">
       <thead className="max-[639px]:sr-only">
         <tr className="h-8 border-b border-line bg-sunken text-12 text-text-3 [&>th]:medium">
           <Head className="w-[30%] pl-12 wide:w-[232px]">Play</Head>
