@@ -161,7 +161,8 @@ def test_the_header_and_its_links_stay_in_sight(page: Page, world: World) -> Non
         ("Rewrite the importer", "Transition…"),
         ("Build the image", "First error"),
         ("Wrote after its end", "Show them"),
-        ("Leave files behind", "Clean up in Admin"),
+        ("Leave files behind", "Clean up…"),
+        ("Never said a word", "Repair…"),
         ("Sync the mirrors", "Export"),
         ("Refactor the parser", "How to end it…"),
     ],
@@ -633,6 +634,23 @@ class TestEnding:
         session = get_session(ctx, own_world.runs["Rewrite the importer"])
         ctx.db.close()
         assert (session.status, session.message_count, session.end_actor) == ("failed", 3, "admin")
+
+    def test_what_a_run_left_behind_is_removed_from_its_page(self, own_page: Page, own_world: World) -> None:
+        visit(own_page, own_world, "Leave files behind")
+        own_page.get_by_role("button", name="Clean up…").click()
+        dialog = own_page.get_by_role("dialog")
+        expect(dialog).to_contain_text("cache.lock")
+        dialog.get_by_role("button", name="Remove 3 files").click()
+        expect(own_page.get_by_text("3 leftovers removed")).to_be_visible()
+        expect(own_page.get_by_role("button", name="Clean up…")).to_have_count(0)
+        expect(own_page.get_by_role("button", name="Export")).to_be_focused()
+        left = own_world.home / "artifacts" / "left-behind"
+        assert [one.name for one in left.iterdir()] == ["report.md"]
+
+    def test_an_orphan_is_repaired_from_its_page(self, own_page: Page, own_world: World) -> None:
+        visit(own_page, own_world, "Never said a word")
+        own_page.get_by_role("button", name="Repair…").click()
+        expect(own_page.get_by_role("dialog")).to_contain_text("Repair 1 session?")
 
 
 # Live.

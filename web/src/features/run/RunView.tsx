@@ -39,7 +39,7 @@ export function RunView({ run, transcript }: Props) {
   const inView = useSectionInView(below, jumped)
   const [isEvidenceOpen, setEvidenceOpen] = useState(false)
   const [isAsking, setAsking] = useState(false)
-  useFocusAfter(header, isAsking, run.status)
+  useFocusAfter(header, isAsking, `${run.status} ${run.actions}`)
   const history = useQuery(historyQuery(run.id))
   const team = useQuery(teamMessagesOfRunQuery(run.id))
   const teamMessages = Math.max(run.team_messages, team.data?.items.length ?? 0)
@@ -85,14 +85,10 @@ export function RunView({ run, transcript }: Props) {
   )
 }
 
-/** What was pressed to end the run is gone once it has ended; its neighbour takes the focus, not nobody. */
-function useFocusAfter(
-  header: RefObject<HTMLElement | null>,
-  isAsking: boolean,
-  status: string | null,
-): void {
+/** What was pressed is gone once it is done; its neighbour takes the focus, not nobody. */
+function useFocusAfter(header: RefObject<HTMLElement | null>, isAsking: boolean, state: string): void {
   const wasAsked = useRef(false)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the status may change before the dialog closes, or after
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the state may change before the dialog closes, or after
   useEffect(() => {
     if (isAsking) wasAsked.current = true
     if (isAsking || !wasAsked.current) return
@@ -101,7 +97,7 @@ function useFocusAfter(
       header.current?.querySelector<HTMLElement>('[aria-label=Actions] > :last-child')?.focus()
     }, AFTER_DIALOG)
     return () => clearTimeout(timer)
-  }, [header, isAsking, status])
+  }, [header, isAsking, state])
 }
 
 /** How far down the header reaches. What is jumped to comes to lie below it, wherever the jump comes from. */

@@ -48,8 +48,10 @@ test('the one action that fits follows the state', () => {
   expect(fittingAction(run({}))).toEqual({ action: 'copy' })
   expect(fittingAction(run({ status: 'completed', first_tool_error }))).toEqual({ action: 'export' })
   expect(fittingAction(run({ status: 'completed', actions: ['inspect', 'cleanup', 'prune'] }))).toEqual({
-    action: 'clean up',
+    action: 'cleanup',
   })
+  expect(fittingAction(run({ actions: ['inspect', 'repair', 'transition'] }))).toEqual({ action: 'repair' })
+  expect(fittingAction(run({ actions: ['inspect', 'logs'] }))).toEqual({ action: 'copy' })
   expect(fittingAction(run({ status: 'failed' }))).toEqual({ action: 'export' })
   expect(fittingAction(run({ status: 'failed', first_tool_error }))).toEqual({
     action: 'first error',

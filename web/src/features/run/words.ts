@@ -7,6 +7,7 @@ import { plainLine } from '@/lib/plain'
 import { quoted } from '@/lib/quoted'
 import { nameOf } from '@/vocabulary/branches'
 import { lastMessage } from '@/vocabulary/evidence'
+import { type Act, offerOf } from '@/vocabulary/operatorActs'
 
 export const branchName = (branch: Branch): string => plainLine(nameOf(branch))
 
@@ -53,14 +54,14 @@ export function errorPlaces(run: RunInFull, errors: ToolErrors): string {
 }
 
 export type Fitting =
-  | { action: 'transition' | 'clean up' | 'export' | 'copy' }
+  | { action: Act | 'export' | 'copy' }
   | { action: 'first error' | 'show them'; place: MessagePlace }
 
-/** The one action that fits the state of a run. */
+/** The one action that fits the state of a run; where an operator is offered one, it is the same as in every list. */
 export function fittingAction(run: RunInFull): Fitting {
-  if (run.actions.includes('transition')) return { action: 'transition' }
+  const offer = offerOf(run.actions)
+  if (offer !== null && offer !== 'logs') return { action: offer }
   if (run.status === 'running') return { action: 'copy' }
-  if (run.actions.includes('cleanup')) return { action: 'clean up' }
   const late = run.state.reasons.some((reason) => reason.code === 'run.health.wrote_after_end')
   const last = late ? lastMessage(run) : null
   if (last !== null) return { action: 'show them', place: last.place }
