@@ -534,3 +534,19 @@ class TestNarrow:
         expect(row(log, 3)).to_be_in_viewport()
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         assert log.evaluate("element => element.scrollWidth <= element.clientWidth")
+
+    def test_the_branches_stand_in_one_line_each_and_fade_where_there_are_more(self, page: Page, world: World) -> None:
+        open_run(page, world, "Forked", more="#branches")
+        branches = page.get_by_role("navigation", name="Branches")
+        for name in ("All in order", "main", "retry", "again"):
+            one = branches.get_by_role("button", name=re.compile(f"^{name}"))
+            expect(one).to_be_in_viewport(ratio=1)
+            box, whole = one.bounding_box(), branches.bounding_box()
+            assert box is not None and whole is not None
+            assert box["height"] <= 36
+            assert box["y"] + box["height"] <= whole["y"] + whole["height"]
+        page.set_viewport_size({"width": 800, "height": 500})  # where not all have room
+        assert branches.evaluate("one => one.scrollHeight > one.clientHeight")
+        fade, whole = branches.locator("> span").last.bounding_box(), branches.bounding_box()
+        assert fade is not None and whole is not None
+        assert abs(fade["y"] + fade["height"] - whole["y"] - whole["height"]) < 2
