@@ -41,6 +41,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         _everything(world, teller)
         _hostile(world, teller)
         _forked(world, teller)
+        _fails_in_a_fork(world, teller)
         _many_errors(world, teller)
         _haystack(world, teller)
         teller.run("Silent", at=world.now - 4).process(world.live_process())
@@ -104,6 +105,15 @@ def _forked(world: World, teller: Teller) -> None:
     again = retry.fork("again", at=4)
     again.assistant("only in the second retry")
     main.assistant("only in main")
+    main.end()
+
+
+def _fails_in_a_fork(world: World, teller: Teller) -> None:
+    main = teller.run("Fails in a fork", at=world.now - 900, step=1.0)
+    main.assistant("All is well here.")
+    retry = main.fork("retry")
+    retry.tool("bash", "it failed in the retry", error=True, cmd="make")
+    main.assistant("Still well.")
     main.end()
 
 
@@ -397,6 +407,21 @@ def test_n_and_p_go_from_error_to_error(page: Page, world: World) -> None:
         expect(log.locator("article.bg-selected")).to_be_in_viewport()
 
 
+def test_where_a_branch_has_no_error_n_says_where_they_are(page: Page, world: World) -> None:
+    open_run(page, world, "Forked")
+    page.keyboard.press("n")
+    expect(page.get_by_text("No tool failed in this run", exact=True)).to_be_visible()
+    log = open_run(page, world, "Fails in a fork")
+    page.get_by_role("radio", name="Errors").check(force=True)
+    expect(page.get_by_text("No tool failed here.")).to_be_visible()  # it is known where there are none
+    page.get_by_role("radio", name="All").check(force=True)
+    log.focus()
+    page.keyboard.press("n")
+    expect(page.get_by_text("No error in main; 1 in retry")).to_be_visible()
+    page.get_by_role("button", name="Go to the first").click()
+    expect(log.locator("article.bg-selected")).to_contain_text("it failed in the retry")
+
+
 def test_only_text_tools_or_errors_are_shown(page: Page, world: World) -> None:
     log = open_run(page, world, "Errors")
     page.get_by_role("radio", name="Errors 3").check(force=True)
@@ -502,6 +527,8 @@ def test_it_is_read_by_keyboard_alone(page: Page, world: World) -> None:
     log.focus()
     page.keyboard.press("Home")
     expect(row(log, 1)).to_be_in_viewport()
+    ring = log.locator("xpath=following-sibling::*[@data-ring]")  # over the rows, whose tints would hide it
+    expect(ring).to_have_css("box-shadow", re.compile(r"inset"))
     fold = row(log, 1).get_by_role("button", name="System prompt")
     fold.focus()
     page.keyboard.press("Enter")
