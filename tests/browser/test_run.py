@@ -136,6 +136,17 @@ def test_a_running_run_shows_what_it_waits_for(page: Page, world: World) -> None
     expect(page.locator("header").get_by_text(re.compile(r"Activity: bash for \d"))).to_be_attached()
 
 
+def test_a_branch_says_what_it_does_in_full_and_nothing_once_the_run_is_gone(page: Page, world: World) -> None:
+    visit(page, world, "Refactor the parser")
+    branches = page.get_by_role("navigation", name="Branches")
+    busy = branches.get_by_role("button", name=re.compile("^architect"))
+    expect(busy.get_by_text(re.compile(r"Activity: bash for \d"))).to_be_attached()
+    assert busy.locator("b", has_text="bash").evaluate("one => one.scrollWidth <= one.clientWidth")
+    visit(page, world, "Rewrite the importer")
+    expect(branches.get_by_role("button", name=re.compile("^main"))).to_be_visible()
+    expect(branches.get_by_text("Activity:")).to_have_count(0)
+
+
 def test_the_header_and_its_links_stay_in_sight(page: Page, world: World) -> None:
     visit(page, world, "Refactor the parser")
     page.keyboard.press("6")
@@ -150,7 +161,8 @@ def test_the_header_and_its_links_stay_in_sight(page: Page, world: World) -> Non
         ("Rewrite the importer", "Transition…"),
         ("Build the image", "First error"),
         ("Wrote after its end", "Show them"),
-        ("Leave files behind", "Clean up in Admin"),
+        ("Leave files behind", "Clean up…"),
+        ("Never said a word", "Repair…"),
         ("Sync the mirrors", "Export"),
         ("Refactor the parser", "How to end it…"),
     ],
@@ -207,6 +219,25 @@ def test_an_address_with_a_section_opens_there(page: Page, world: World) -> None
     visit(page, world, "Refactor the parser", "#history")
     expect(panel(page, "history")).to_be_in_viewport()
     expect_in_view(page, "History")
+
+
+@pytest.mark.parametrize("hash", ["#m1", "#m7", "#m5000"])
+def test_an_address_with_a_message_opens_with_the_head_of_the_transcript_below_the_header(
+    page: Page, world: World, hash: str
+) -> None:
+    visit(page, world, "Refactor the parser", hash)
+    expect(panel(page, "branches").get_by_placeholder("Find in transcript")).to_be_in_viewport()
+    expect_in_view(page, "Branches")
+    expect(panel(page, "history").locator("tbody tr").first).to_be_visible()  # everything is there
+    header = page.locator("header").nth(1).bounding_box()
+    assert header is not None
+    below = header["y"] + header["height"]
+    page.wait_for_function(
+        "below => { const { top } = document.getElementById('branches').getBoundingClientRect()\n"
+        "return below <= top && top < below + 40 }",
+        arg=below,
+        timeout=5_000,
+    )
 
 
 def test_keys_rest_while_somebody_types(page: Page, world: World) -> None:
@@ -604,6 +635,23 @@ class TestEnding:
         ctx.db.close()
         assert (session.status, session.message_count, session.end_actor) == ("failed", 3, "admin")
 
+    def test_what_a_run_left_behind_is_removed_from_its_page(self, own_page: Page, own_world: World) -> None:
+        visit(own_page, own_world, "Leave files behind")
+        own_page.get_by_role("button", name="Clean up…").click()
+        dialog = own_page.get_by_role("dialog")
+        expect(dialog).to_contain_text("cache.lock")
+        dialog.get_by_role("button", name="Remove 3 files").click()
+        expect(own_page.get_by_text("3 leftovers removed")).to_be_visible()
+        expect(own_page.get_by_role("button", name="Clean up…")).to_have_count(0)
+        expect(own_page.get_by_role("button", name="Export")).to_be_focused()
+        left = own_world.home / "artifacts" / "left-behind"
+        assert [one.name for one in left.iterdir()] == ["report.md"]
+
+    def test_an_orphan_is_repaired_from_its_page(self, own_page: Page, own_world: World) -> None:
+        visit(own_page, own_world, "Never said a word")
+        own_page.get_by_role("button", name="Repair…").click()
+        expect(own_page.get_by_role("dialog")).to_contain_text("Repair 1 session?")
+
 
 # Live.
 
@@ -650,6 +698,27 @@ def test_a_run_keeps_nobody_out(page: Page, world: World, name: str) -> None:
     expect_accessible_in_both_themes(page, within="main")
 
 
+@pytest.mark.parametrize(
+    ("width", "order"), [(1440, "name state actions"), (900, "name actions state"), (480, "name state actions")]
+)
+@pytest.mark.parametrize("name", ["Refactor the parser", "Rewrite the importer", "Sync the mirrors"])
+def test_the_header_is_read_from_its_name_at_any_width(
+    page: Page, world: World, width: int, order: str, name: str
+) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    visit(page, world, name)
+    parts = {
+        "name": page.get_by_role("heading", level=1),
+        "state": chain(page),
+        "actions": page.get_by_role("group", name="Actions"),
+    }
+    boxes = {part: one.bounding_box() for part, one in parts.items()}
+    middles = {part: (box["y"] + box["height"] / 2) // 16 for part, box in boxes.items() if box}
+    lefts = {part: box["x"] for part, box in boxes.items() if box}
+    assert sorted(boxes, key=lambda part: (middles[part], lefts[part])) == order.split()
+    assert lefts["state"] == lefts["name"] or width == 1440, "a line begins at the left"
+
+
 class TestNarrow:
     @pytest.fixture
     def look(self) -> dict[str, Any]:
@@ -665,6 +734,25 @@ class TestNarrow:
             box = panel(page, id).bounding_box()
             assert box is not None
             assert box["x"] + box["width"] <= 800
+
+
+class TestOnAPhone:
+    @pytest.fixture
+    def look(self) -> dict[str, Any]:
+        return {"viewport": {"width": 480, "height": 900}, "has_touch": True}
+
+    def test_the_reason_of_a_status_has_the_whole_width(self, page: Page, world: World) -> None:
+        visit(page, world, "Wrote after its end")
+        reason = panel(page, "history").get_by_text("Known then: The process ended")
+        box, whole = reason.bounding_box(), panel(page, "history").bounding_box()
+        assert box is not None and whole is not None
+        assert box["width"] > 0.8 * whole["width"]
+        expect(panel(page, "history").get_by_role("row").last).to_contain_text("A recorder began the run.")
+
+    def test_a_tap_on_a_lane_goes_to_its_message(self, page: Page, world: World) -> None:
+        visit(page, world, "Refactor the parser")
+        lane(page, "architect").locator(".lane-human").tap(force=True)
+        expect(page).to_have_url(re.compile(r"#m8$"))
 
 
 def test_names_that_try_to_turn_text_are_shown_as_what_they_are(own_page: Page, own_world: World) -> None:

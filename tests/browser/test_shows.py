@@ -269,8 +269,31 @@ class TestGraph:
         staged.goto("/shows/many")
         expect(node(staged, "play-0")).to_be_visible()
         assert staged.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        expect(node(staged, "play-0")).to_be_in_viewport()
         node(staged, "play-24").focus()
         expect(node(staged, "play-24")).to_be_in_viewport()
+
+    def test_a_long_one_can_be_read_and_fades_where_it_goes_on(self, page: Page) -> None:
+        page.goto("/shows/search-v2")
+        box = node(page, "step-01").bounding_box()
+        assert box is not None and box["width"] >= 0.8 * 154 and box["height"] >= 0.8 * 28
+        fades = page.locator("[data-fade]")
+        expect(fades).to_have_count(1)
+        expect(fades).to_have_attribute("data-fade", "right")
+        widths = page.locator("[data-graph] path[data-kind]").evaluate_all(
+            "all => all.map((one) => [one.dataset.kind, Number(one.getAttribute('stroke-width'))])"
+        )
+        assert min(wide for kind, wide in widths if kind == "critical") >= 2 * max(
+            wide for kind, wide in widths if kind == "plain"
+        )
+        strip = page.locator("[data-graph]").bounding_box()
+        assert strip is not None
+        page.mouse.move(strip["x"] + 700, strip["y"] + 150)
+        page.mouse.down()
+        page.mouse.move(strip["x"] - 2_000, strip["y"] + 150, steps=5)
+        page.mouse.up()
+        expect(node(page, "step-12")).to_be_in_viewport()
+        expect(fades).to_have_attribute("data-fade", "left")
 
 
 class TestStateCell:
@@ -488,3 +511,12 @@ class TestAround:
         table, last = page.get_by_role("table", name="Plays").bounding_box(), row(page, "docs").bounding_box()
         assert table is not None and last is not None
         assert abs(table["width"] - last["width"]) < 2
+
+    @pytest.mark.parametrize("look", [{"viewport": {"width": 480, "height": 900}}])
+    def test_on_a_phone_no_state_is_cut(self, page: Page, look: dict[str, object]) -> None:
+        page.goto(f"/shows/{SHOW}?play=worker")
+        expect(row(page, "docs").get_by_text("needs you")).to_be_visible()
+        pills = page.locator("tr[data-play] [title^='status '] .cut")
+        assert pills.evaluate_all("all => all.every((one) => one.scrollWidth <= one.clientWidth)")
+        expect(details(page, "worker").get_by_role("link", name="Open session")).to_be_visible()
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -41,6 +41,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         _everything(world, teller)
         _hostile(world, teller)
         _forked(world, teller)
+        _fails_in_a_fork(world, teller)
         _many_errors(world, teller)
         _haystack(world, teller)
         teller.run("Silent", at=world.now - 4).process(world.live_process())
@@ -104,6 +105,15 @@ def _forked(world: World, teller: Teller) -> None:
     again = retry.fork("again", at=4)
     again.assistant("only in the second retry")
     main.assistant("only in main")
+    main.end()
+
+
+def _fails_in_a_fork(world: World, teller: Teller) -> None:
+    main = teller.run("Fails in a fork", at=world.now - 900, step=1.0)
+    main.assistant("All is well here.")
+    retry = main.fork("retry")
+    retry.tool("bash", "it failed in the retry", error=True, cmd="make")
+    main.assistant("Still well.")
     main.end()
 
 
@@ -397,6 +407,21 @@ def test_n_and_p_go_from_error_to_error(page: Page, world: World) -> None:
         expect(log.locator("article.bg-selected")).to_be_in_viewport()
 
 
+def test_where_a_branch_has_no_error_n_says_where_they_are(page: Page, world: World) -> None:
+    open_run(page, world, "Forked")
+    page.keyboard.press("n")
+    expect(page.get_by_text("No tool failed in this run", exact=True)).to_be_visible()
+    log = open_run(page, world, "Fails in a fork")
+    page.get_by_role("radio", name="Errors").check(force=True)
+    expect(page.get_by_text("No tool failed here.")).to_be_visible()  # it is known where there are none
+    page.get_by_role("radio", name="All").check(force=True)
+    log.focus()
+    page.keyboard.press("n")
+    expect(page.get_by_text("No error in main; 1 in retry")).to_be_visible()
+    page.get_by_role("button", name="Go to the first").click()
+    expect(log.locator("article.bg-selected")).to_contain_text("it failed in the retry")
+
+
 def test_only_text_tools_or_errors_are_shown(page: Page, world: World) -> None:
     log = open_run(page, world, "Errors")
     page.get_by_role("radio", name="Errors 3").check(force=True)
@@ -502,6 +527,8 @@ def test_it_is_read_by_keyboard_alone(page: Page, world: World) -> None:
     log.focus()
     page.keyboard.press("Home")
     expect(row(log, 1)).to_be_in_viewport()
+    ring = log.locator("xpath=following-sibling::*[@data-ring]")  # over the rows, whose tints would hide it
+    expect(ring).to_have_css("box-shadow", re.compile(r"inset"))
     fold = row(log, 1).get_by_role("button", name="System prompt")
     fold.focus()
     page.keyboard.press("Enter")
@@ -534,3 +561,19 @@ class TestNarrow:
         expect(row(log, 3)).to_be_in_viewport()
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         assert log.evaluate("element => element.scrollWidth <= element.clientWidth")
+
+    def test_the_branches_stand_in_one_line_each_and_fade_where_there_are_more(self, page: Page, world: World) -> None:
+        open_run(page, world, "Forked", more="#branches")
+        branches = page.get_by_role("navigation", name="Branches")
+        for name in ("All in order", "main", "retry", "again"):
+            one = branches.get_by_role("button", name=re.compile(f"^{name}"))
+            expect(one).to_be_in_viewport(ratio=1)
+            box, whole = one.bounding_box(), branches.bounding_box()
+            assert box is not None and whole is not None
+            assert box["height"] <= 36
+            assert box["y"] + box["height"] <= whole["y"] + whole["height"]
+        page.set_viewport_size({"width": 800, "height": 500})  # where not all have room
+        assert branches.evaluate("one => one.scrollHeight > one.clientHeight")
+        fade, whole = branches.locator("> span").last.bounding_box(), branches.bounding_box()
+        assert fade is not None and whole is not None
+        assert abs(fade["y"] + fade["height"] - whole["y"] - whole["height"]) < 2

@@ -7,7 +7,7 @@ import { plainLine } from '@/lib/plain'
 import { formatMoment, formatWhole } from '@/lib/time'
 import { Panel } from '@/ui/Panel'
 import { MessageLink } from '@/vocabulary/MessageLink'
-import { splitPath } from './words'
+import { moreFilesWords, splitPath, writtenWords } from './words'
 
 const FILES_AT_FIRST = 8
 const HOW_WORDS: Record<Schema['HowTouched'], string> = { read: 'read', written: 'written' }
@@ -18,7 +18,6 @@ export function Files({ run }: { run: RunInFull }) {
   const now = useNow(run.last_message_at)
   const shown = isWhole ? run.files : run.files.slice(0, FILES_AT_FIRST)
   const left = run.files.length - shown.length
-  const written = run.files.filter((file) => file.how === 'written').length
   const all = run.files.length + run.files_left_out
   return (
     <Panel
@@ -26,7 +25,7 @@ export function Files({ run }: { run: RunInFull }) {
       className="overflow-hidden"
       title="Files touched"
       count={formatCount(all)}
-      {...(all === 0 ? {} : { more: `${formatCount(written)} written` })}
+      {...(all === 0 ? {} : { more: writtenWords(run) })}
     >
       {all === 0 ? <p className="px-4 py-3 text-text-3">No tool call of this run names a file.</p> : null}
       {all === 0 ? null : (
@@ -70,7 +69,7 @@ export function Files({ run }: { run: RunInFull }) {
           className="h-11 w-full border-t border-line px-4 text-left text-12 text-text-3 hover:bg-hover hover:text-text"
           onClick={() => setWhole(true)}
         >
-          Show {countOf(left, 'more file')}
+          {moreFilesWords(run, shown.length)}
         </button>
       ) : null}
       {left === 0 && run.files_left_out > 0 ? (

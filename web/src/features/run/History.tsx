@@ -29,8 +29,9 @@ export function History({ history }: { history: UseQueryResult<Schema['Page_Tran
         <p className="px-4 py-3 text-text-3">No change of status was written down for this run.</p>
       ) : null}
       {steps.length === 0 ? null : (
-        <table className="w-full table-fixed">
-          <thead className="bg-sunken text-left text-12 text-text-3">
+        // Where four columns have no room they stand below each other.
+        <table className="w-full table-fixed max-[639px]:block">
+          <thead className="max-[639px]:sr-only bg-sunken text-left text-12 text-text-3">
             <tr className="h-8 border-b border-line">
               <th className="w-28 pl-4 medium">When</th>
               <th className="w-64 px-3 medium max-wide:w-44">State</th>
@@ -38,7 +39,7 @@ export function History({ history }: { history: UseQueryResult<Schema['Page_Tran
               <th className="w-32 pr-4 pl-3 medium max-wide:w-24">By</th>
             </tr>
           </thead>
-          <tbody>
+          <tbody className="max-[639px]:block">
             {steps.map((step) => (
               <StepRow key={`${step.at} ${step.from_status} ${step.to_status}`} step={step} />
             ))}
@@ -53,7 +54,7 @@ function StepRow({ step }: { step: Step }) {
   const now = useNow(step.at)
   const isToday = formatMoment(step.at, now).includes(':')
   return (
-    <tr className="border-b border-line align-top last:border-0 hover:bg-hover">
+    <tr className="border-b border-line align-top last:border-0 hover:bg-hover max-[639px]:grid max-[639px]:grid-cols-2 max-[639px]:gap-y-1.5 max-[639px]:px-4 max-[639px]:py-3 max-[639px]:[&>td]:p-0">
       <td className="py-3 pl-4 whitespace-nowrap text-text-2">
         <time title={formatWhole(step.at)}>
           {isToday
@@ -61,7 +62,7 @@ function StepRow({ step }: { step: Step }) {
             : `${formatMoment(step.at, now)} ${formatClock(step.at).slice(0, 5)}`}
         </time>
       </td>
-      <td className="px-3 py-3">
+      <td className="px-3 py-3 max-[639px]:order-1 max-[639px]:col-span-2">
         <span className="flex min-w-0 flex-wrap items-center gap-x-1.5 gap-y-1">
           {step.from_status === null || step.from_status === step.to_status ? null : (
             <>
@@ -77,12 +78,14 @@ function StepRow({ step }: { step: Step }) {
           />
         </span>
       </td>
-      <td className="px-3 py-3 break-words">
+      <td className="px-3 py-3 break-words max-[639px]:order-1 max-[639px]:col-span-2">
         {step.sentence === null ? null : <p className="leading-[18px]">{plainLine(step.sentence)}</p>}
         {step.reason_code === null ? null : <p className="mono text-text-3">{plainLine(step.reason_code)}</p>}
         <Proof step={step} />
       </td>
-      <td className="py-3 pr-4 pl-3 break-words text-text-2">{plainLine(step.actor)}</td>
+      <td className="py-3 pr-4 pl-3 break-words text-text-2 max-[639px]:text-right">
+        {plainLine(step.actor)}
+      </td>
     </tr>
   )
 }

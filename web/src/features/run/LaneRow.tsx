@@ -1,5 +1,5 @@
 import { useNavigate } from '@tanstack/react-router'
-import { type KeyboardEvent, memo, type PointerEvent, useMemo, useState } from 'react'
+import { type KeyboardEvent, type MouseEvent, memo, useMemo, useState } from 'react'
 import type { RunInFull, Span } from '@/api/runs'
 import { countOf, formatCount } from '@/lib/numbers'
 import { plainLine } from '@/lib/plain'
@@ -28,7 +28,7 @@ export function LaneRow({ lane, spans = [], run, range }: Props) {
     if (one === undefined) return
     void navigate(messageAddress(run.id, { branch_id: branch.id, position: one.position }))
   }
-  const point = (event: PointerEvent<HTMLElement>): number => {
+  const point = (event: MouseEvent<HTMLElement>): number => {
     const box = event.currentTarget.getBoundingClientRect()
     const percent = ((event.clientX - box.left) / box.width) * 100
     return nearest(marks, percent, range, (REACH / box.width) * 100)
@@ -64,7 +64,7 @@ export function LaneRow({ lane, spans = [], run, range }: Props) {
         onPointerMove={(event) => setAt(point(event))}
         onPointerLeave={() => setAt(-1)}
         onBlur={() => setAt(-1)}
-        onClick={() => open(mark)}
+        onClick={(event) => open(marks[point(event)])} // a finger points at nothing before it presses
         onKeyDown={move}
       >
         <Fork lane={lane} range={range} />

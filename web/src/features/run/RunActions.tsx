@@ -9,7 +9,7 @@ import { Popover } from '@/ui/Popover'
 import { Command } from '@/ui/states'
 import { toasts } from '@/ui/toasts'
 import { messageAddress } from '@/vocabulary/MessageLink'
-import { useAskTransition } from '@/vocabulary/transitioning'
+import { ACT_WORDS, type Act, useAskAct } from '@/vocabulary/operatorActs'
 import { fittingAction, whyNotEnded } from './words'
 
 /** What can be done with a run; the one that fits its state comes last and is the most visible. */
@@ -19,7 +19,7 @@ export function RunActions({ run, onCopy }: { run: RunInFull; onCopy: () => void
     <div
       role="group"
       aria-label="Actions"
-      className="ml-auto flex flex-none items-center gap-2 max-wide:-order-1 max-[599px]:shrink max-[599px]:flex-wrap"
+      className="ml-auto flex flex-none items-center gap-2 max-[599px]:ml-0 max-[599px]:flex-wrap"
     >
       <Button onClick={onCopy} title="Copy link  C">
         <Icon name="link" size={14} />
@@ -32,12 +32,10 @@ export function RunActions({ run, onCopy }: { run: RunInFull; onCopy: () => void
           {fitting.action === 'first error' ? 'First error' : 'Show them'}
         </Link>
       ) : null}
-      {fitting.action === 'clean up' ? (
-        <Link to="/admin" className={buttonClass()}>
-          Clean up in Admin
-        </Link>
+      {run.status === 'running' && fitting.action !== 'transition' ? <EndButton run={run} /> : null}
+      {fitting.action === 'transition' || fitting.action === 'repair' || fitting.action === 'cleanup' ? (
+        <ActButton run={run} act={fitting.action} />
       ) : null}
-      {run.status === 'running' ? <EndButton run={run} /> : null}
     </div>
   )
 }
@@ -63,15 +61,24 @@ function ExportButton({ run }: { run: RunInFull }) {
   )
 }
 
-/** A dead run is ended here; one that works says why not, and what stops it. */
+/** What an operator is offered for it, as in every list. */
+function ActButton({ run, act }: { run: RunInFull; act: Act }) {
+  const ask = useAskAct()
+  return (
+    <Button look="primary" disabled={ask === null} onClick={() => ask?.(act, [run.id])}>
+      {ACT_WORDS[act]}
+    </Button>
+  )
+}
+
+/** A run that may be dead can be ended here; one that works says why not, and what stops it. */
 function EndButton({ run }: { run: RunInFull }) {
-  const ask = useAskTransition()
+  const ask = useAskAct()
   const refusal = whyNotEnded(run)
   if (refusal === null) {
-    const look = run.actions.includes('transition') ? 'primary' : 'plain'
     return (
-      <Button look={look} disabled={ask === null} onClick={() => ask?.([run.id])}>
-        {look === 'primary' ? 'Transition…' : 'End run…'}
+      <Button disabled={ask === null} onClick={() => ask?.('transition', [run.id])}>
+        {run.actions.includes('transition') ? ACT_WORDS.transition : 'End run…'}
       </Button>
     )
   }

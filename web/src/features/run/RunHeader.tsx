@@ -39,19 +39,19 @@ export function RunHeader({ run, inView, teamMessages, steps, onJump, ...rest }:
       ref={ref}
       className="sticky top-12 z-[15] -mx-4 -mt-5 border-b border-line bg-canvas px-4 pt-4 wide:-mx-6 wide:px-6"
     >
-      <div className="flex flex-wrap items-center gap-x-2.5 gap-y-1.5">
-        <h1
-          className="cut max-w-full text-20 strong max-wide:-order-2 max-wide:flex-[1_1_calc(100%-320px)]"
-          title={plainLine(run.display_name)}
-        >
+      {/* Where one line has no room for all of it, the actions stand beside the name; on a phone below the state. */}
+      <div className="flex flex-wrap items-center gap-x-2.5 gap-y-1.5 max-wide:grid max-wide:grid-cols-[minmax(0,1fr)_auto] max-[599px]:grid-cols-1">
+        <h1 className="cut max-w-full text-20 strong" title={plainLine(run.display_name)}>
           {plainLine(run.display_name)}
         </h1>
-        <EvidencePopover runId={run.id} open={isEvidenceOpen} onOpenChange={onEvidence}>
-          <Chain words={run.chain} state={run.state} raw={run.status} size="page" />
-        </EvidencePopover>
-        {run.activity === null || run.activity.kind === 'unknown' ? null : (
-          <ActivityChip activity={run.activity} size="page" />
-        )}
+        <div className="contents max-wide:order-1 max-wide:col-span-full max-wide:flex max-wide:min-w-0 max-wide:flex-wrap max-wide:items-center max-wide:gap-x-2.5 max-wide:gap-y-1.5 max-[599px]:order-none">
+          <EvidencePopover runId={run.id} open={isEvidenceOpen} onOpenChange={onEvidence}>
+            <Chain words={run.chain} state={run.state} raw={run.status} size="page" />
+          </EvidencePopover>
+          {run.activity === null || run.activity.kind === 'unknown' ? null : (
+            <ActivityChip activity={run.activity} size="page" />
+          )}
+        </div>
         <RunActions run={run} onCopy={onCopy} />
       </div>
       <Source run={run} />

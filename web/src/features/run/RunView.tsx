@@ -9,7 +9,7 @@ import { Files } from './Files'
 import { History } from './History'
 import { Overview } from './Overview'
 import { RunHeader } from './RunHeader'
-import { isSection, SECTIONS, type SectionId, useSectionInView } from './sections'
+import { SECTIONS, type SectionId, sectionOf, useSectionInView } from './sections'
 import { TeamMessages } from './TeamMessages'
 import { ToolErrors } from './ToolErrors'
 import './run.css'
@@ -32,11 +32,14 @@ export function RunView({ run, transcript }: Props) {
   const hash = useRouterState({ select: ({ location }) => location.hash })
   const [jump, setJump] = useState(0)
   // biome-ignore lint/correctness/useExhaustiveDependencies: jumping to the same section again is a jump, too
-  const jumped = useMemo(() => (isSection(hash) ? { to: hash } : null), [hash, jump])
+  const jumped = useMemo(() => {
+    const to = sectionOf(hash)
+    return to === null ? null : { to }
+  }, [hash, jump])
   const inView = useSectionInView(below, jumped)
   const [isEvidenceOpen, setEvidenceOpen] = useState(false)
   const [isAsking, setAsking] = useState(false)
-  useFocusAfter(header, isAsking, run.status)
+  useFocusAfter(header, isAsking, `${run.status} ${run.actions}`)
   const history = useQuery(historyQuery(run.id))
   const team = useQuery(teamMessagesOfRunQuery(run.id))
   const teamMessages = Math.max(run.team_messages, team.data?.items.length ?? 0)
@@ -82,14 +85,10 @@ export function RunView({ run, transcript }: Props) {
   )
 }
 
-/** What was pressed to end the run is gone once it has ended; its neighbour takes the focus, not nobody. */
-function useFocusAfter(
-  header: RefObject<HTMLElement | null>,
-  isAsking: boolean,
-  status: string | null,
-): void {
+/** What was pressed is gone once it is done; its neighbour takes the focus, not nobody. */
+function useFocusAfter(header: RefObject<HTMLElement | null>, isAsking: boolean, state: string): void {
   const wasAsked = useRef(false)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the status may change before the dialog closes, or after
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the state may change before the dialog closes, or after
   useEffect(() => {
     if (isAsking) wasAsked.current = true
     if (isAsking || !wasAsked.current) return
@@ -98,7 +97,7 @@ function useFocusAfter(
       header.current?.querySelector<HTMLElement>('[aria-label=Actions] > :last-child')?.focus()
     }, AFTER_DIALOG)
     return () => clearTimeout(timer)
-  }, [header, isAsking, status])
+  }, [header, isAsking, state])
 }
 
 /** How far down the header reaches. What is jumped to comes to lie below it, wherever the jump comes from. */

@@ -17,7 +17,11 @@ const NEAR = 48 // px below the header in which a section counts as reached
 const HANDS = ['wheel', 'touchmove', 'pointerdown'] as const
 const SCROLL_KEYS = new Set(['ArrowUp', 'ArrowDown', 'PageUp', 'PageDown', 'Home', 'End', ' '])
 
-export const isSection = (id: string): id is SectionId => SECTIONS.some((section) => section.id === id)
+/** The section that the hash of an address leads to: its own, or for a message that of what was said. */
+export function sectionOf(hash: string): SectionId | null {
+  if (/^m\d+$/.test(hash)) return 'branches'
+  return SECTIONS.find((section) => section.id === hash)?.id ?? null
+}
 
 /**
  * The section in view. One that was jumped to stays it, and stays in place while what is above it still loads, until the

@@ -1,6 +1,15 @@
 import { expect, test } from 'vitest'
 import type { Branch, RunInFull, ToolErrors } from '@/api/runs'
-import { errorPlaces, failureText, fittingAction, modelsOf, splitPath, whyNotEnded } from './words'
+import {
+  errorPlaces,
+  failureText,
+  fittingAction,
+  modelsOf,
+  moreFilesWords,
+  splitPath,
+  whyNotEnded,
+  writtenWords,
+} from './words'
 
 const branch = (id: string, model: string | null = null): Branch => ({
   id,
@@ -48,8 +57,10 @@ test('the one action that fits follows the state', () => {
   expect(fittingAction(run({}))).toEqual({ action: 'copy' })
   expect(fittingAction(run({ status: 'completed', first_tool_error }))).toEqual({ action: 'export' })
   expect(fittingAction(run({ status: 'completed', actions: ['inspect', 'cleanup', 'prune'] }))).toEqual({
-    action: 'clean up',
+    action: 'cleanup',
   })
+  expect(fittingAction(run({ actions: ['inspect', 'repair', 'transition'] }))).toEqual({ action: 'repair' })
+  expect(fittingAction(run({ actions: ['inspect', 'logs'] }))).toEqual({ action: 'copy' })
   expect(fittingAction(run({ status: 'failed' }))).toEqual({ action: 'export' })
   expect(fittingAction(run({ status: 'failed', first_tool_error }))).toEqual({
     action: 'first error',
@@ -86,6 +97,19 @@ test('models are those the branches began with, then those that answered', () =>
     'b/two',
     'c/three',
   ])
+})
+
+const touched = (how: ('read' | 'written')[], files_left_out: number) => ({
+  files: how.map((one) => ({ how: one }) as RunInFull['files'][number]),
+  files_left_out,
+})
+
+test('only what is known is said of files that are left out', () => {
+  expect(writtenWords(touched(['written', 'read'], 0))).toBe('1 written')
+  expect(writtenWords(touched(['written', 'read'], 2_832))).toBe('1 written')
+  expect(writtenWords(touched(['written', 'written'], 2_832))).toBe('at least 2 written')
+  expect(moreFilesWords(touched(['written', 'read'], 0), 1)).toBe('Show 1 more file')
+  expect(moreFilesWords(touched(['written', 'read', 'read'], 2_832), 1)).toBe('Show 2 of 2,834 more files')
 })
 
 test('a path is cut in its folder', () => {

@@ -2,11 +2,12 @@
 
 import type { Schema } from '@/api/client'
 import type { Branch, MessagePlace, RunInFull, ToolErrors } from '@/api/runs'
-import { countOf, formatTokens } from '@/lib/numbers'
+import { countOf, formatCount, formatTokens } from '@/lib/numbers'
 import { plainLine } from '@/lib/plain'
 import { quoted } from '@/lib/quoted'
 import { nameOf } from '@/vocabulary/branches'
 import { lastMessage } from '@/vocabulary/evidence'
+import { type Act, offerOf } from '@/vocabulary/operatorActs'
 
 export const branchName = (branch: Branch): string => plainLine(nameOf(branch))
 
@@ -53,14 +54,14 @@ export function errorPlaces(run: RunInFull, errors: ToolErrors): string {
 }
 
 export type Fitting =
-  | { action: 'transition' | 'clean up' | 'export' | 'copy' }
+  | { action: Act | 'export' | 'copy' }
   | { action: 'first error' | 'show them'; place: MessagePlace }
 
-/** The one action that fits the state of a run. */
+/** The one action that fits the state of a run; where an operator is offered one, it is the same as in every list. */
 export function fittingAction(run: RunInFull): Fitting {
-  if (run.actions.includes('transition')) return { action: 'transition' }
+  const offer = offerOf(run.actions)
+  if (offer !== null && offer !== 'logs') return { action: offer }
   if (run.status === 'running') return { action: 'copy' }
-  if (run.actions.includes('cleanup')) return { action: 'clean up' }
   const late = run.state.reasons.some((reason) => reason.code === 'run.health.wrote_after_end')
   const last = late ? lastMessage(run) : null
   if (last !== null) return { action: 'show them', place: last.place }
@@ -79,6 +80,23 @@ export function whyNotEnded(run: RunInFull): { says: string; command: string } |
     ? 'Its process is alive, so it ends by itself. To stop the process, and the run with it:'
     : 'It was heard from not long ago, so it may still work. To stop its process, and the run with it:'
   return { says, command }
+}
+
+type Touched = Pick<RunInFull, 'files' | 'files_left_out'>
+
+/** How many files were written. Written ones come first, so that only more of them than are told leave it open. */
+export function writtenWords({ files, files_left_out }: Touched): string {
+  const written = files.filter((file) => file.how === 'written').length
+  const isOpen = files_left_out > 0 && written === files.length
+  return `${isOpen ? 'at least ' : ''}${formatCount(written)} written`
+}
+
+/** What a press shows, of all that is not shown yet. */
+export function moreFilesWords({ files, files_left_out }: Touched, shown: number): string {
+  const left = files.length - shown
+  return files_left_out === 0
+    ? `Show ${countOf(left, 'more file')}`
+    : `Show ${formatCount(left)} of ${countOf(left + files_left_out, 'more file')}`
 }
 
 /** A folder and a file name; only the folder may be cut. */

@@ -1,6 +1,7 @@
 // The plays of a show as a graph. Loaded only when a show is looked at, because React Flow and dagre are heavy.
 
 import {
+  type CoordinateExtent,
   type Edge,
   type EdgeProps,
   Handle,
@@ -19,11 +20,11 @@ import { plainLine } from '@/lib/plain'
 import { Icon } from '@/ui/Icon'
 import { pillOf } from '@/vocabulary/playLooks'
 import { drawGraph, type Edge as Wait } from './graphLayout'
-import { NODE, textSizeAt, viewOf } from './graphSize'
+import { hiddenSides, NODE, PADDING, type Side, textSizeAt, viewOf } from './graphSize'
 
 type Kind = 'plain' | 'critical' | 'failed'
 type PlayNode = Node<{ play: PlayInShow; isCritical: boolean }, 'play'>
-type WaitEdge = Edge<{ path: string; kind: Kind }, 'wait'>
+type WaitEdge = Edge<{ path: string; kind: Kind; isCritical: boolean }, 'wait'>
 type Pointing = { lit: string | null; onPoint: (name: string | null) => void; onOpen: (name: string) => void }
 
 type Props = Pointing & {
@@ -58,11 +59,19 @@ function Drawing({ plays, edges, criticalPath }: Omit<Props, keyof Pointing>) {
   const width = useStore((state) => state.width)
   const height = useStore((state) => state.height)
   const flow = useReactFlow()
-  const view = viewOf(drawing, { width, height })
+  const view = viewOf(drawing, { width, height }, startOf(drawing))
   const { x, y, zoom, fits } = view
   useEffect(() => {
     if (width > 0) void flow.setViewport({ x, y, zoom })
   }, [flow, width, x, y, zoom])
+  // Nobody can lose it by panning.
+  const extent = useMemo<CoordinateExtent>(() => {
+    const air = PADDING / zoom
+    return [
+      [-air, -air],
+      [drawing.width + air, drawing.height + air],
+    ]
+  }, [drawing, zoom])
   const nodes = useMemo(() => nodesOf(drawing, plays, criticalPath), [drawing, plays, criticalPath])
   const lines = useMemo(() => linesOf(drawing, plays, criticalPath), [drawing, plays, criticalPath])
   return (
@@ -82,6 +91,7 @@ function Drawing({ plays, edges, criticalPath }: Omit<Props, keyof Pointing>) {
         minZoom={0.1}
         maxZoom={1}
         panOnDrag={!fits}
+        translateExtent={extent}
         zoomOnScroll={false}
         zoomOnPinch={false}
         zoomOnDoubleClick={false}
@@ -90,11 +100,42 @@ function Drawing({ plays, edges, criticalPath }: Omit<Props, keyof Pointing>) {
         proOptions={{ hideAttribution: true }}
         style={{ fontSize: textSizeAt(zoom) }}
       />
+      <Fades drawing={drawing} />
     </>
   )
 }
 
 type Drawn = ReturnType<typeof drawGraph>
+
+/** The middle of what stands at the left of a drawing. */
+function startOf({ nodes }: Drawn): number {
+  const first = nodes.reduce<Drawn['nodes'][number] | undefined>(
+    (one, other) => (one !== undefined && one.x <= other.x ? one : other),
+    undefined,
+  )
+  return (first?.y ?? 0) + NODE.height / 2
+}
+
+const FADES: Record<Side, string> = {
+  left: 'inset-y-0 left-0 w-10 bg-linear-to-r',
+  right: 'inset-y-0 right-0 w-10 bg-linear-to-l',
+  top: 'inset-x-0 top-0 h-6 bg-linear-to-b',
+  bottom: 'inset-x-0 bottom-0 h-6 bg-linear-to-t',
+}
+
+/** Where the drawing goes on, it fades. */
+function Fades({ drawing }: { drawing: Drawn }) {
+  const sides = useStore(({ width, height, transform: [x, y, zoom] }) =>
+    width === 0 ? '' : hiddenSides(drawing, { width, height }, { x, y, zoom }).join(' '),
+  )
+  return (sides === '' ? [] : (sides.split(' ') as Side[])).map((side) => (
+    <span
+      key={side}
+      data-fade={side}
+      className={`pointer-events-none absolute from-surface to-transparent ${FADES[side]}`}
+    />
+  ))
+}
 
 function nodesOf(drawing: Drawn, plays: readonly PlayInShow[], critical: readonly string[]): PlayNode[] {
   const byName = new Map(plays.map((play) => [play.name, play]))
@@ -126,7 +167,7 @@ function linesOf(drawing: Drawn, plays: readonly PlayInShow[], critical: readonl
       type: 'wait',
       source: from,
       target: to,
-      data: { path, kind },
+      data: { path, kind, isCritical },
       zIndex: kind === 'plain' ? 0 : 1,
     }
   })
@@ -142,10 +183,11 @@ function PlayBox({ data: { play, isCritical } }: NodeProps<PlayNode>) {
   const showWhole = (element: HTMLElement) => {
     const [node, frame] = [element.getBoundingClientRect(), element.closest('.react-flow')]
     const room = frame?.getBoundingClientRect()
-    if (room === undefined || (node.left >= room.left && node.right <= room.right)) return
+    if (room === undefined) return
     const { x, y, zoom } = flow.getViewport()
-    const moved = node.left < room.left ? room.left - node.left + 10 : room.right - node.right - 10
-    void flow.setViewport({ x: x + moved, y, zoom })
+    const byX = missing(node.left, node.right, room.left, room.right)
+    const byY = missing(node.top, node.bottom, room.top, room.bottom)
+    if (byX !== 0 || byY !== 0) void flow.setViewport({ x: x + byX, y: y + byY, zoom })
   }
   return (
     <>
@@ -172,6 +214,12 @@ function PlayBox({ data: { play, isCritical } }: NodeProps<PlayNode>) {
   )
 }
 
+const AIR = 48 // px between what is moved into sight and the edge, which may fade
+
+/** How far something has to move to be seen whole. */
+const missing = (from: number, to: number, least: number, most: number): number =>
+  from < least ? least - from + AIR : to > most ? most - to - AIR : 0
+
 const STROKES: Record<Kind, string> = {
   plain: 'stroke-line-control opacity-80',
   critical: 'stroke-text',
@@ -187,7 +235,7 @@ function WaitLine({ data, source, target }: EdgeProps<WaitEdge>) {
       data-kind={data.kind}
       markerEnd={`url(#arrow-${data.kind})`}
       className={`fill-none ${STROKES[data.kind]}`}
-      strokeWidth={data.kind === 'critical' ? 1.75 : 1.25}
+      strokeWidth={data.isCritical ? 2.5 : 1.25}
       strokeDasharray={data.kind === 'failed' ? '4 3' : undefined}
     />
   )

@@ -43,7 +43,7 @@ export const PlayRow = memo(function PlayRow(props: Props) {
         id={rowId(play.name)}
         data-play={play.name}
         data-lit={isLit || undefined}
-        className={`h-11 cursor-pointer scroll-mt-16 border-line hover:bg-hover ${isOpen ? '' : 'border-b last:border-b-0'} ${tint} [&>td]:px-3`}
+        className={`h-11 cursor-pointer scroll-mt-16 border-line hover:bg-hover max-[639px]:grid max-[639px]:h-auto max-[639px]:grid-cols-[minmax(0,1fr)_auto] max-[639px]:items-center max-[639px]:gap-y-1 max-[639px]:py-2 ${isOpen ? '' : 'border-b last:border-b-0'} ${tint} [&>td]:px-3`}
         onClick={toggle}
         onMouseEnter={() => onPoint(play.name)}
         onMouseLeave={() => onPoint(null)}
@@ -81,7 +81,7 @@ export const PlayRow = memo(function PlayRow(props: Props) {
             </span>
           </span>
         </td>
-        <td>
+        <td className="max-[639px]:order-1 max-[639px]:pl-12!">
           <PlayState play={play} />
         </td>
         <td className="hidden text-text-2 wide:table-cell">
@@ -90,7 +90,7 @@ export const PlayRow = memo(function PlayRow(props: Props) {
         <td className="hidden text-right text-text-2 wide:table-cell">
           {play.meta.started_at === null ? '–' : play.meta.attempt}
         </td>
-        <td className="text-right whitespace-nowrap text-text-2">
+        <td className="text-right whitespace-nowrap text-text-2 max-[639px]:order-1 max-[639px]:pr-4!">
           <Took play={play} />
         </td>
         <td className="hidden wide:table-cell">
@@ -107,7 +107,7 @@ export const PlayRow = memo(function PlayRow(props: Props) {
         </td>
       </tr>
       {isOpen ? (
-        <tr id={detailsId} className="border-b border-line bg-hover last:border-b-0">
+        <tr id={detailsId} className="border-b border-line bg-hover last:border-b-0 max-[639px]:block">
           <DetailsCell>
             <PlayDetails show={show} play={play} onJudge={onJudge} />
           </DetailsCell>
@@ -122,7 +122,7 @@ const COLUMNS = { wide: 7, narrow: 4 } // more than there are would make new one
 function DetailsCell({ children }: { children: ReactNode }) {
   const columns = useNarrow() ? COLUMNS.narrow : COLUMNS.wide
   return (
-    <td colSpan={columns} className="p-0">
+    <td colSpan={columns} className="p-0 max-[639px]:block">
       {children}
     </td>
   )

@@ -22,8 +22,9 @@ export function PlayTable({ show, lit, open, onPoint, onToggle, onJudge }: Props
   )
   const rows = useRowKeys<HTMLTableElement>()
   return (
-    <table ref={rows} className="w-full table-fixed border-collapse" aria-label="Plays">
-      <thead>
+    // Where four columns have no room, the state stands below the name, and how long it took below when it changed.
+    <table ref={rows} className="w-full table-fixed border-collapse max-[639px]:block" aria-label="Plays">
+      <thead className="max-[639px]:sr-only">
         <tr className="h-8 border-b border-line bg-sunken text-12 text-text-3 [&>th]:medium">
           <Head className="w-[30%] pl-12 wide:w-[232px]">Play</Head>
           <Head className="wide:w-[312px]">State</Head>
@@ -34,7 +35,7 @@ export function PlayTable({ show, lit, open, onPoint, onToggle, onJudge }: Props
           <Head className="w-[88px] pr-4 text-right">Updated</Head>
         </tr>
       </thead>
-      <tbody>
+      <tbody className="max-[639px]:block">
         {show.plays.map((play) => (
           <PlayRow
             key={play.name}

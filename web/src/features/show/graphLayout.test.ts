@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { drawGraph } from './graphLayout'
-import { heightOf, NODE, textSizeAt, viewOf } from './graphSize'
+import { heightOf, hiddenSides, NODE, textSizeAt, viewOf } from './graphSize'
 
 const wait = (play: string, depends_on: string) => ({ play, depends_on })
 
@@ -86,14 +86,44 @@ test('a large drawing becomes smaller until it fits', () => {
   expect([zoom, fits]).toEqual([0.8, true])
 })
 
-test('text stays readable: what is too large begins at its upper left and is panned', () => {
+test('what is too large to be read whole begins at its left and is panned', () => {
   const { x, y, zoom, fits } = viewOf({ width: 9000, height: 900 }, { width: 1020, height: 220 })
   expect([x, y, fits]).toEqual([10, 10, false])
-  expect(zoom).toBe(0.46)
+  expect(zoom).toBe(0.8)
 })
 
-test('names are as large on the screen as they need to be, however small the drawing is', () => {
+test('a chain of 12 plays is as large as it can be read, not as small as it would fit', () => {
+  const names = Array.from({ length: 12 }, (_, number) => `play-${number}`)
+  const chain = drawGraph(
+    names,
+    names.slice(1).map((name, number) => wait(name, `play-${number}`)),
+  )
+  const { x, y, zoom, fits } = viewOf(chain, { width: 1170, height: 160 })
+  expect([x, zoom, fits]).toEqual([10, 0.8, false])
+  expect(y).toBe((160 - NODE.height * 0.8) / 2)
+})
+
+test('what stands at the left of a tall drawing is in sight', () => {
+  const [drawing, place] = [
+    { width: 900, height: 600 },
+    { width: 1170, height: 220 },
+  ]
+  expect(viewOf(drawing, place, 300).y).toBe(220 / 2 - 300 * 0.8)
+  expect(viewOf(drawing, place, 14).y).toBe(10)
+  expect(viewOf(drawing, place, 586).y).toBe(220 - 600 * 0.8 - 10)
+})
+
+test('each side on which there is more is known', () => {
+  const [drawing, place] = [
+    { width: 2000, height: 100 },
+    { width: 1000, height: 160 },
+  ]
+  expect(hiddenSides(drawing, place, { x: 10, y: 30, zoom: 0.8 })).toEqual(['right'])
+  expect(hiddenSides(drawing, place, { x: -300, y: -5, zoom: 0.8 })).toEqual(['left', 'right', 'top'])
+  expect(hiddenSides(drawing, place, { x: -610, y: 90, zoom: 0.8 })).toEqual(['left', 'bottom'])
+})
+
+test('names are never smaller than 11 px on the screen', () => {
   expect(textSizeAt(1)).toBe(12)
-  expect(textSizeAt(0.62) * 0.62).toBeGreaterThan(9.5)
-  expect(textSizeAt(0.46) * 0.46).toBeGreaterThan(9.5)
+  expect(textSizeAt(0.8) * 0.8).toBeCloseTo(11)
 })

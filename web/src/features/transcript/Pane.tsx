@@ -1,3 +1,4 @@
+import { useNavigate } from '@tanstack/react-router'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import type { History, MessageShare } from '@/api/messages'
 import type { Branch, RunInFull } from '@/api/runs'
@@ -7,9 +8,12 @@ import { countOf, formatCount } from '@/lib/numbers'
 import { formatDuration } from '@/lib/time'
 import { Icon } from '@/ui/Icon'
 import { EmptyState, Skeleton } from '@/ui/states'
+import { toasts } from '@/ui/toasts'
 import { nameOf } from '@/vocabulary/branches'
+import { messageAddress } from '@/vocabulary/MessageLink'
 import { Trouble } from '@/vocabulary/Trouble'
 import { useDrawing } from './drawing'
+import { errorsElsewhere } from './errorsElsewhere'
 import { Folds } from './folds'
 import { UNREAD } from './heights'
 import { PaneBar } from './PaneBar'
@@ -66,6 +70,16 @@ export function Pane({ run, branch, history, target, isFull, onFull, onLink }: P
     pane.current?.scrollIntoView({ block: 'nearest' })
     hold(next)
   }
+  const navigate = useNavigate()
+  const goToError = (direction: 1 | -1): void => {
+    if (finding.errors.length > 0) go(finding.errors, direction)
+    else if (finding.areErrorsKnown) {
+      const place = run.first_tool_error?.place
+      const show = (): void => void (place && navigate(messageAddress(run.id, place)))
+      const says = errorsElsewhere(run, branch)
+      toasts.done(says, undefined, place ? { action: { label: 'Go to the first', onClick: show } } : {})
+    }
+  }
   const toEnd = (): void => {
     pane.current?.scrollIntoView({ block: 'nearest' })
     follow()
@@ -79,8 +93,8 @@ export function Pane({ run, branch, history, target, isFull, onFull, onLink }: P
   useKeys(
     {
       f: { does: isFull ? 'Back to the page' : 'Give it the whole window', act: onFull },
-      n: { does: 'Next error', act: () => go(finding.errors, 1) },
-      p: { does: 'Previous error', act: () => go(finding.errors, -1) },
+      n: { does: 'Next error', act: () => goToError(1) },
+      p: { does: 'Previous error', act: () => goToError(-1) },
       End: { does: 'To the end, and follow', act: toEnd },
     },
     'Transcript',
@@ -110,54 +124,61 @@ export function Pane({ run, branch, history, target, isFull, onFull, onLink }: P
         </p>
       )}
       {history.trouble === null ? null : <Trouble error={history.trouble} retry={() => history.refresh()} />}
-      <div
-        ref={pane}
-        role="log"
-        aria-label="Transcript"
-        aria-live={log.isFollowing ? 'polite' : 'off'}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable without a mouse
-        tabIndex={0}
-        className="min-h-0 flex-1 overflow-y-auto overscroll-contain [overflow-anchor:none] focus-visible:shadow-[inset_0_0_0_2px_var(--focus)]"
-        onScroll={log.onScroll}
-        onWheel={log.release}
-        onTouchMove={log.release}
-        onPointerDown={log.release}
-        onKeyDown={(event) => (SCROLL_KEYS.has(event.key) ? log.release() : undefined)}
-      >
-        {history.length === 0 ? (
-          <Nothing run={run} />
-        ) : finding.isLooking ? (
-          <Skeleton rows={8} height={UNREAD} />
-        ) : finding.positions?.length === 0 && finding.error === null ? (
-          <EmptyState title={NOTHING[finding.share ?? 'text']} />
-        ) : null}
-        <Folds value={folds}>
-          <div className="relative w-full" style={{ height: log.virtualizer.getTotalSize() }}>
-            {items.map((item) => (
-              <div
-                key={item.key}
-                ref={log.virtualizer.measureElement}
-                data-index={item.index}
-                className="absolute top-0 left-0 w-full [contain:layout_style]"
-                style={{ transform: `translateY(${item.start}px)` }}
-              >
-                <Row
-                  run={run}
-                  branch={branch}
-                  history={history}
-                  position={log.positionAt(item.index)}
-                  above={item.index === 0 ? null : settle(log.positionAt(item.index - 1))}
-                  isHidden={isHidden(log.positionAt(item.index))}
-                  height={drawn.has(item.index) ? null : item.size}
-                  held={held}
-                  sought={sought}
-                  onLink={onLink}
-                  onSeen={log.holdAt}
-                />
-              </div>
-            ))}
-          </div>
-        </Folds>
+      <div className="relative flex min-h-0 flex-1 flex-col">
+        <div
+          ref={pane}
+          role="log"
+          aria-label="Transcript"
+          aria-live={log.isFollowing ? 'polite' : 'off'}
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable without a mouse
+          tabIndex={0}
+          className="peer min-h-0 flex-1 overflow-y-auto overscroll-contain [overflow-anchor:none] focus-visible:shadow-none"
+          onScroll={log.onScroll}
+          onWheel={log.release}
+          onTouchMove={log.release}
+          onPointerDown={log.release}
+          onKeyDown={(event) => (SCROLL_KEYS.has(event.key) ? log.release() : undefined)}
+        >
+          {history.length === 0 ? (
+            <Nothing run={run} />
+          ) : finding.isLooking ? (
+            <Skeleton rows={8} height={UNREAD} />
+          ) : finding.positions?.length === 0 && finding.error === null ? (
+            <EmptyState title={NOTHING[finding.share ?? 'text']} />
+          ) : null}
+          <Folds value={folds}>
+            <div className="relative w-full" style={{ height: log.virtualizer.getTotalSize() }}>
+              {items.map((item) => (
+                <div
+                  key={item.key}
+                  ref={log.virtualizer.measureElement}
+                  data-index={item.index}
+                  className="absolute top-0 left-0 w-full [contain:layout_style]"
+                  style={{ transform: `translateY(${item.start}px)` }}
+                >
+                  <Row
+                    run={run}
+                    branch={branch}
+                    history={history}
+                    position={log.positionAt(item.index)}
+                    above={item.index === 0 ? null : settle(log.positionAt(item.index - 1))}
+                    isHidden={isHidden(log.positionAt(item.index))}
+                    height={drawn.has(item.index) ? null : item.size}
+                    held={held}
+                    sought={sought}
+                    onLink={onLink}
+                    onSeen={log.holdAt}
+                  />
+                </div>
+              ))}
+            </div>
+          </Folds>
+        </div>
+        {/* Over the rows, whose tints would hide a ring below them. */}
+        <span
+          data-ring
+          className="pointer-events-none absolute inset-0 peer-focus-visible:shadow-[inset_0_0_0_2px_var(--focus)]"
+        />
       </div>
       {log.newCount > 0 || !log.isFollowing ? (
         <div className="pointer-events-none absolute inset-x-0 bottom-4 grid place-items-center">

@@ -49,6 +49,8 @@ export type Finding = {
   /** There may be more than the server tells at once. */
   areAllPositions: boolean
   errors: readonly number[]
+  /** Where errors are, is known. */
+  areErrorsKnown: boolean
   matches: readonly number[]
   areAllMatches: boolean
   /** The words that the matches are for. */
@@ -82,6 +84,7 @@ export function useFinding(run: RunInFull, branchId: string | null, history: His
   const moment = useQuery({ ...momentQuery(run.id, branchId, search, paced), enabled: isMoment })
   const reached = useMemo(() => (moment.data ? [moment.data] : NONE), [moment.data])
   const failed = errors.data?.positions ?? NONE
+  const areErrorsKnown = failures === 0 || errors.data !== undefined
   const asked = part.data?.positions ?? NONE
   const positions = share === null ? null : share === 'errors' ? failed : asked
   const matches = search === '' ? NONE : isMoment ? reached : (matching.data?.positions ?? NONE)
@@ -101,6 +104,7 @@ export function useFinding(run: RunInFull, branchId: string | null, history: His
       isLooking,
       areAllPositions,
       errors: failed,
+      areErrorsKnown,
       matches,
       areAllMatches,
       found,
@@ -114,6 +118,7 @@ export function useFinding(run: RunInFull, branchId: string | null, history: His
       isLooking,
       areAllPositions,
       failed,
+      areErrorsKnown,
       matches,
       areAllMatches,
       found,
