@@ -23,15 +23,16 @@ const OUTCOME_LOOKS: Record<State['outcome'], Look> = {
   escalated: look('review', 'escalated'),
   skipped: look('neutral', 'cancelled', true),
 }
-const HEALTH_LOOKS: Record<State['health'], Look | null> = {
+const HEALTH_LOOKS = {
   ok: null,
   running: null,
   idle: look('info', 'idle', true), // the paler tone is for bars: a mark alone would be hard to see
   degraded: look('danger', 'zombie'),
-  stalled: look('warning', 'warning'),
+  stalled: look('warning', 'unresponsive'),
   orphaned: look('review', 'orphaned'),
   process_dead: look('stale', 'process_dead'),
-}
+} satisfies Record<State['health'], Look | null>
+const UNSEEN = 'run.health.process_unknown' // a process that is alive makes a run unresponsive, never stale
 const BLOCKED_LOOK = look('review', 'blocked')
 const LIFECYCLE_LOOKS: Record<State['lifecycle'], Look | null> = {
   pending: look('neutral', 'clock', true),
@@ -55,6 +56,10 @@ export function lookOf(state: State): Look {
   // Only what has ended leaves files behind. A show that goes on is degraded because a gate refused one of its plays.
   if (state.health === 'degraded' && state.lifecycle !== 'ended') {
     return LIFECYCLE_LOOKS[state.lifecycle] ?? OUTCOME_LOOKS.gate_failed
+  }
+  // Nobody saw its process die, so it is only stalled; its health is stale all the same, and that has one colour.
+  if (state.health === 'stalled' && state.reasons.some((reason) => reason.code === UNSEEN)) {
+    return HEALTH_LOOKS.process_dead
   }
   return HEALTH_LOOKS[state.health] ?? LIFECYCLE_LOOKS[state.lifecycle] ?? OUTCOME_LOOKS[state.outcome]
 }
