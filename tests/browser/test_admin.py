@@ -251,7 +251,7 @@ def test_a_doctor_that_fails_is_seen(own_page: Page, ctx: Context, own_world: Wo
 
 def test_an_empty_studio_says_what_is_not_there(empty_page: Page) -> None:
     open_console(empty_page)
-    expect(panel(empty_page, "Intervention queue")).to_contain_text("Nothing needs you.")
+    expect(panel(empty_page, "Intervention queue")).to_contain_text("No run needs an operator.")
     expect(panel(empty_page, "Admin event log")).to_contain_text("Nothing was done yet.")
     expect(panel(empty_page, "Resources")).to_contain_text("No worktree.")
     lines = panel(empty_page, "Session health").locator("li a")

@@ -224,6 +224,7 @@ def test_the_card_attention_says_what_and_how_old(page: Page) -> None:
     ):  # fmt: skip
         expect(box.get_by_role("link", name=re.compile(rf"^{word}\s*\d+$"))).to_be_visible()
     expect(box.get_by_text(re.compile(r"^Oldest (17|18)h"))).to_be_visible()
+    expect(box.get_by_text("counts each thing once")).to_be_visible()  # its parts are more, taken together
     expect(box.get_by_role("img", name="3 stale")).to_be_visible()  # the bar says its parts
 
 
@@ -349,8 +350,9 @@ def test_what_needs_attention_says_why_and_leads_to_the_thing(page: Page, world:
     row = rows.filter(has_text="Rewrite the importer")
     expect(row).to_contain_text(re.compile(r"Running · quiet \d+h · process gone"))
     expect(row).to_contain_text("The process ended and the run never said how.")
-    rows.get_by_role("link", name="Inspect Build the image").click()
-    expect(page).to_have_url(re.compile(f"/runs/{world.runs['Build the image']}$"))
+    expect(rows.filter(has_text=re.compile("^Failed"))).to_have_count(0)  # what can still be helped comes first
+    rows.get_by_role("link", name="Never said a word").click()
+    expect(page).to_have_url(re.compile(f"/runs/{world.runs['Never said a word']}$"))
 
 
 @pytest.mark.parametrize("address", ["/", "/attention"])
@@ -528,7 +530,7 @@ def test_an_error_says_what_failed_and_a_click_tries_again(own_page: Page, expec
 def test_a_fresh_studio_teaches_with_commands_that_exist(empty_page: Page) -> None:
     empty_page.goto("/")
     expect(empty_page.get_by_role("heading", name="Record your first run")).to_be_visible()
-    for says in ("Nothing needs you", "Nothing is running", "No run has ended yet", "Needs one finished run"):
+    for says in ("Nothing needs a look", "Nothing is running", "No run has ended yet", "Needs one finished run"):
         expect(empty_page.get_by_text(says, exact=True)).to_be_visible()
     commands = [text for text in empty_page.locator("code").all_inner_texts() if text.startswith("li ")]
     assert {"li state import", "li state import-db FILE"} <= set(commands)

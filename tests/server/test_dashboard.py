@@ -170,14 +170,16 @@ def test_a_thing_that_needs_a_look_is_told_with_every_reason(client: TestClient,
     assert get(client, row["leads_to"])["id"] == "dead"
 
 
-def test_the_most_severe_comes_first_and_of_those_the_oldest(client: TestClient, ctx: Context) -> None:
+def test_what_waits_comes_first_then_what_failed_last(client: TestClient, ctx: Context) -> None:
     put_run(ctx, "young", "failed", began=60, ended=10)
     put_run(ctx, "old", "failed", began=600, ended=500)
     leave_files(ctx, put_run(ctx, "left-files", "completed", began=900, ended=800))
     put_run(ctx, "slow", "running", began=2 * HOUR, heard=1)
+    put_run(ctx, "waits", "running", began=60, heard=1)
+    let_die(ctx, "waits")
     rows = every(client, "/api/attention", limit=1)
-    assert [row["id"] for row in rows] == ["old", "young", "left-files", "slow"]
-    assert [row["severity"] for row in rows] == ["critical", "critical", "warning", "info"]
+    assert [row["id"] for row in rows] == ["waits", "young", "old", "slow", "left-files"]
+    assert [row["severity"] for row in rows] == ["critical", "critical", "critical", "info", "warning"]
 
 
 def test_what_is_at_work_is_told_oldest_first(client: TestClient, ctx: Context) -> None:

@@ -319,7 +319,7 @@ export interface paths {
         };
         /**
          * List Attention
-         * @description What needs a look, each thing once: the most severe first, and of those the oldest.
+         * @description What needs a look, each thing once: first what is stuck or waits for a person, then what failed, newest first.
          */
         get: operations["list_attention"];
         put?: never;

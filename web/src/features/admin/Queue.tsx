@@ -73,7 +73,7 @@ export function Queue({ rows, total, onMore, asked, onAsked }: Props) {
       className="overflow-hidden"
     >
       {steady.shown.length === 0 ? (
-        <EmptyState title="Nothing needs you.">
+        <EmptyState title="No run needs an operator.">
           <p>
             No run is stale, orphaned, unresponsive or a zombie. The doctor looks every few minutes; a death
             on this machine is seen at once.

@@ -14,7 +14,7 @@ import { toAttention, toConcern } from './lists'
 const SLOTS = 7
 const ROW = 52
 
-/** The most severe of what needs a look, each with its reason. */
+/** The most urgent of what needs a look, each with its reason. */
 export function AttentionPanel({ total }: { total: number }) {
   const list = useQuery(attentionQuery(SLOTS))
   return (

@@ -93,14 +93,19 @@ function AttentionCard({ numbers }: { numbers: Stats['attention'] }) {
       noun={numbers.total === 1 ? 'needs a look' : 'need a look'}
       foot={
         numbers.oldest_at === null ? (
-          'Nothing needs you'
+          'Nothing needs a look'
         ) : (
-          <span>
-            Oldest{' '}
-            <b className="medium text-text-2">
-              <Age since={numbers.oldest_at} />
-            </b>
-          </span>
+          <>
+            <span>
+              Oldest{' '}
+              <b className="medium text-text-2">
+                <Age since={numbers.oldest_at} />
+              </b>
+            </span>
+            <span className="cut" title="Above, a thing stands under each of its signals.">
+              counts each thing once
+            </span>
+          </>
         )
       }
     >
