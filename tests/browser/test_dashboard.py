@@ -575,6 +575,22 @@ def test_in_a_narrow_window_cards_stand_two_by_two(page: Page) -> None:
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+def test_a_play_has_the_same_state_in_the_list_of_plays_and_on_its_show(page: Page, world: World) -> None:
+    def told(play: str, row: Locator) -> tuple[str, str, str]:
+        state = re.sub(r"\d+[smh]\b", "", row.get_by_title(re.compile("^status ")).inner_html())  # silence goes on
+        return play, state, row.locator("td").last.evaluate("cell => cell.querySelector('[title]')?.title ?? ''")
+
+    topic = world.shows[0]
+    page.goto(f"/shows/{topic}")
+    rows = page.locator("tr[data-play]")
+    expect(rows.first).to_be_visible()
+    on_show = sorted(told(row.get_attribute("data-play") or "", row) for row in rows.all())
+    page.goto("/plays")
+    listed = page.get_by_role("table", name="Plays").get_by_role("row").filter(has_text=topic)
+    expect(listed).to_have_count(len(on_show))
+    assert sorted(told(row.get_by_role("link").first.inner_text(), row) for row in listed.all()) == on_show
+
+
 @pytest.mark.parametrize("address", ["/", "/attention", "/executions", "/request-changes", "/plays?status=running"])
 def test_nothing_keeps_people_out(page: Page, address: str) -> None:
     page.goto(address)

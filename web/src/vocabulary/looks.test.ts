@@ -2,6 +2,8 @@ import { expect, test } from 'vitest'
 import type { Schema } from '@/api/client'
 import { HEALTH_COUNT_LOOKS } from './admin'
 import { lookOf } from './looks'
+import { GATE_MARKS } from './playLooks'
+import { SIGNAL_TONES } from './signals'
 
 const state = (some: Partial<Schema['StateOut']>): Schema['StateOut'] => ({
   lifecycle: 'running',
@@ -20,7 +22,7 @@ test.each([
     { lifecycle: 'ended', outcome: 'completed', health: 'degraded' },
     'zombie',
   ],
-  ['a show with a refused play', { lifecycle: 'running', health: 'degraded' }, 'gate'],
+  ['a show with a refused play', { lifecycle: 'running', health: 'degraded' }, 'gate_failed'],
   ['a show that needs a person', { lifecycle: 'blocked', health: 'degraded' }, 'blocked'],
   ['a play that needs a person', { lifecycle: 'blocked', outcome: 'escalated' }, 'escalated'],
   ['a run that is alive and answers nobody', { health: 'stalled' }, 'unresponsive'],
@@ -34,6 +36,12 @@ test('a stale run looks stale whether its process is gone or cannot be seen', ()
   const gone = lookOf(state({ health: 'process_dead' }))
   expect(lookOf(state({ health: 'stalled', reasons: [unseen] }))).toEqual(gone)
   expect(lookOf(state({ health: 'stalled' })).tone).toBe('warning')
+})
+
+test('a refusal looks the same in a chain, among signals and beside a pill', () => {
+  const { tone, icon } = lookOf(state({ lifecycle: 'ended', outcome: 'gate_failed', health: 'ok' }))
+  expect({ tone, icon }).toEqual(GATE_MARKS['gate failed'])
+  expect(SIGNAL_TONES.gate_failed).toBe(tone)
 })
 
 test('a health has one icon, in counts and in chains', () => {

@@ -19,7 +19,7 @@ const OUTCOME_LOOKS: Record<State['outcome'], Look> = {
   timed_out: look('warning', 'timed_out'),
   aborted: look('neutral', 'aborted', true),
   cancelled: look('neutral', 'cancelled', true),
-  gate_failed: look('warning', 'gate'),
+  gate_failed: look('danger', 'gate_failed'),
   escalated: look('review', 'escalated'),
   skipped: look('neutral', 'cancelled', true),
 }
@@ -33,12 +33,11 @@ const HEALTH_LOOKS = {
   process_dead: look('stale', 'process_dead'),
 } satisfies Record<State['health'], Look | null>
 const UNSEEN = 'run.health.process_unknown' // a process that is alive makes a run unresponsive, never stale
-const BLOCKED_LOOK = look('review', 'blocked')
 const LIFECYCLE_LOOKS: Record<State['lifecycle'], Look | null> = {
   pending: look('neutral', 'clock', true),
   running: null,
   awaiting_gate: look('info', 'gate'),
-  blocked: BLOCKED_LOOK,
+  blocked: look('review', 'blocked'), // of a show: a person has to decide. A play has a pill of its own.
   ended: null,
   archived: look('neutral', 'file', true),
   legacy: look('neutral', 'legacy', true),

@@ -44,7 +44,7 @@ export const SIGNAL_TONES: Record<Signal, Tone> = {
   stale: 'stale',
   failed_24h: 'danger',
   slow: 'warning',
-  gate_failed: 'warning',
+  gate_failed: 'danger',
   orphaned: 'review',
   escalated: 'review',
   zombie: 'danger',

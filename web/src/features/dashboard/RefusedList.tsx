@@ -21,7 +21,7 @@ const COLUMNS: readonly Column<RefusedPlay>[] = [
       const said = plainLine(play.gate_feedback ?? '') || 'It gave no feedback.'
       return (
         <span className="flex min-w-0 items-center gap-2 text-text-2">
-          <Icon name="gate" size={14} className="t-warning text-tone" />
+          <Icon name="gate_failed" size={14} className="t-danger text-tone" />
           <span className="cut" title={said}>
             {said}
           </span>
