@@ -205,7 +205,7 @@ def test_the_numbers_on_the_page_are_those_of_the_server(page: Page) -> None:
 
 def test_a_click_on_a_number_opens_its_list(page: Page) -> None:
     open_dashboard(page)
-    card(page, "Attention").get_by_role("link", name="over 60m").click()
+    card(page, "Attention").get_by_role("link", name="running over 60m").click()
     expect(page).to_have_url(re.compile(r"/attention\?signal=slow$"))
     expect(page.get_by_role("heading", name="Attention", level=1)).to_be_visible()
     page.go_back()
@@ -220,7 +220,8 @@ def test_the_card_attention_says_what_and_how_old(page: Page) -> None:
     box = card(page, "Attention")
     expect(box.get_by_role("link", name=f"Attention: {told['total']} need a look")).to_be_visible()
     for word in (
-        "stale", "failed or timed out", "over 60m", "gate failed", "orphaned", "escalated", "zombie", "blocked show",
+        "stale", "failed or timed out", "running over 60m", "gate failed", "orphaned", "escalated", "zombie",
+        "blocked show",
     ):  # fmt: skip
         expect(box.get_by_role("link", name=re.compile(rf"^{word}\s*\d+$"))).to_be_visible()
     expect(box.get_by_text(re.compile(r"^Oldest (17|18)h"))).to_be_visible()
@@ -258,7 +259,7 @@ def test_the_card_of_latency_tells_tail_middle_and_what_took_over_60_minutes(pag
     open_dashboard(page)
     told = stats(page)["latency_24h"]
     box = card(page, "Latency 24h")
-    expect(box).to_contain_text(re.compile(rf"over 60m\s*{told['over_60m']}"))
+    expect(box).to_contain_text(re.compile(rf"took over 60m\s*{told['over_60m']}"))
     expect(box.get_by_text(re.compile(r"^Median \d+[smh]"))).to_be_visible()
     expect(box.get_by_role("link", name=re.compile(r"^Latency 24h: .+ P95$"))).to_be_visible()
 

@@ -12,7 +12,8 @@ from tests.browser.studio import Studio
 from tests.browser.world import World
 
 TABS = (
-    "All", "Running", "Waiting for you", "Needs review", "Failed 24h", "Slow", "Over 60m", "Ended 24h", "Legacy",
+    "All", "Running", "Waiting for you", "Needs review", "Failed 24h", "Running over 60m", "Took over 60m", "Ended 24h",
+    "Legacy",
 )  # fmt: skip
 
 

@@ -124,8 +124,8 @@ export const VIEW_WORDS: Record<Schema['View'], string> = {
   waiting: 'Waiting for you',
   needs_review: 'Needs review',
   failed_24h: 'Failed 24h',
-  slow: 'Slow',
-  over_60m: 'Over 60m',
+  slow: 'Running over 60m',
+  over_60m: 'Took over 60m',
   ended_24h: 'Ended 24h',
   legacy: 'Legacy',
 }
