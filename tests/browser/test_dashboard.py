@@ -673,3 +673,43 @@ def test_rows_of_a_list_are_walked_by_keyboard(page: Page, world: World) -> None
     expect(page.get_by_role("link", name="Leave files behind", exact=True)).to_be_focused()
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile(f"/runs/{world.runs['Leave files behind']}$"))
+
+
+@pytest.mark.parametrize("look", [{"viewport": {"width": 480, "height": 900}}])
+def test_on_a_phone_every_row_has_its_name_its_state_and_what_to_do(page: Page) -> None:
+    open_dashboard(page)
+    panel = page.get_by_role("list", name="Needs attention").get_by_role("listitem")
+    for row in panel.all():
+        expect_whole(row.get_by_role("link").first)
+        expect_whole(row.get_by_role("button").or_(row.get_by_role("link")).last)
+        expect_beside(row)
+    legend = card(page, "Attention").locator("li .cut")
+    assert legend.evaluate_all("all => all.every(one => one.scrollWidth <= one.clientWidth)")
+    page.goto("/attention")
+    for row in page.get_by_role("table", name="Attention").locator("tbody tr").all()[:3]:
+        expect_whole(row.get_by_role("link").first)
+        expect_whole(row.get_by_role("button").or_(row.get_by_role("link")).last)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.parametrize("look", [{"viewport": {"width": width, "height": 900}} for width in (720, 1024, 1440)])
+def test_what_to_do_about_a_thing_stands_in_its_row(page: Page) -> None:
+    open_dashboard(page)
+    for row in page.get_by_role("list", name="Needs attention").get_by_role("listitem").all():
+        expect_beside(row)
+
+
+def expect_beside(row: Locator) -> None:
+    """The last control of a row stands at its end, and within its height."""
+    inner = row.get_by_role("button").or_(row.get_by_role("link")).last.bounding_box()
+    outer = row.bounding_box()
+    assert inner is not None and outer is not None
+    assert outer["y"] <= inner["y"] and inner["y"] + inner["height"] <= outer["y"] + outer["height"]
+    assert inner["x"] > outer["x"] + outer["width"] / 2
+
+
+def expect_whole(thing: Locator) -> None:
+    """It is there, with room for some words, and nothing of it is beyond the edge of its panel."""
+    expect(thing).to_be_visible()
+    box = thing.bounding_box()
+    assert box is not None and box["width"] > 40 and box["x"] + box["width"] <= 464, (thing.inner_text(), box)

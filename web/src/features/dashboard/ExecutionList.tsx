@@ -11,6 +11,7 @@ import { TwoLines } from './TwoLines'
 const COLUMNS: readonly Column<Execution>[] = [
   {
     name: 'Invocation',
+    isName: true,
     width: 'auto',
     draw: (one) => (
       <TwoLines name={one.title} link={toExecution(one)} says={`Since ${formatWhole(one.since)}`} />

@@ -11,10 +11,11 @@ import { TwoLines } from './TwoLines'
 const COLUMNS: readonly Column<Play>[] = [
   {
     name: 'Play',
+    isName: true,
     width: 'auto',
     draw: (play) => <TwoLines name={play.name} link={toPlay(play.topic)} says={plainLine(play.topic)} />,
   },
-  { name: 'State', width: '280px', draw: (play) => <PlayState play={play} /> },
+  { name: 'State', width: '320px', draw: (play) => <PlayState play={play} /> },
   {
     name: 'Run',
     width: '220px',

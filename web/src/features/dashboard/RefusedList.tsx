@@ -11,6 +11,7 @@ import { TwoLines } from './TwoLines'
 const COLUMNS: readonly Column<RefusedPlay>[] = [
   {
     name: 'Play',
+    isName: true,
     width: '30%',
     draw: (play) => <TwoLines name={play.name} link={toPlay(play.topic)} says={plainLine(play.topic)} />,
   },
