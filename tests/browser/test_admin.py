@@ -251,7 +251,7 @@ def test_a_doctor_that_fails_is_seen(own_page: Page, ctx: Context, own_world: Wo
 
 def test_an_empty_studio_says_what_is_not_there(empty_page: Page) -> None:
     open_console(empty_page)
-    expect(panel(empty_page, "Intervention queue")).to_contain_text("Nothing needs you.")
+    expect(panel(empty_page, "Intervention queue")).to_contain_text("No run needs an operator.")
     expect(panel(empty_page, "Admin event log")).to_contain_text("Nothing was done yet.")
     expect(panel(empty_page, "Resources")).to_contain_text("No worktree.")
     lines = panel(empty_page, "Session health").locator("li a")
@@ -390,3 +390,18 @@ def test_the_console_can_be_used_by_keyboard_alone(page: Page) -> None:
     page.keyboard.press("Escape")
     expect(dialog(page)).to_have_count(0)
     expect(button).to_be_focused()
+
+
+@pytest.mark.parametrize("look", [{"viewport": {"width": 480, "height": 900}}])
+def test_on_a_phone_a_run_of_the_queue_has_its_name_its_state_and_its_act(page: Page) -> None:
+    open_console(page)
+    for name, (_, act) in QUEUE.items():
+        row = queue_row(page, name)
+        link, chain = row.get_by_role("link", name=name, exact=True), row.get_by_title(re.compile("^running|^status"))
+        button = row.get_by_text(act, exact=True)
+        boxes = [one.bounding_box() for one in (link, chain, button)]
+        assert all(box is not None and box["width"] > 40 and box["x"] + box["width"] <= 464 for box in boxes), name
+        assert link.evaluate("one => one.scrollWidth <= one.clientWidth"), name
+    notes = panel(page, "Session health").locator("li a > .cut")
+    assert notes.evaluate_all("all => all.filter(one => one.scrollWidth > one.clientWidth).length") <= 1
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

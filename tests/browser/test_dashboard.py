@@ -205,7 +205,7 @@ def test_the_numbers_on_the_page_are_those_of_the_server(page: Page) -> None:
 
 def test_a_click_on_a_number_opens_its_list(page: Page) -> None:
     open_dashboard(page)
-    card(page, "Attention").get_by_role("link", name="over 60m").click()
+    card(page, "Attention").get_by_role("link", name="running over 60m").click()
     expect(page).to_have_url(re.compile(r"/attention\?signal=slow$"))
     expect(page.get_by_role("heading", name="Attention", level=1)).to_be_visible()
     page.go_back()
@@ -220,10 +220,12 @@ def test_the_card_attention_says_what_and_how_old(page: Page) -> None:
     box = card(page, "Attention")
     expect(box.get_by_role("link", name=f"Attention: {told['total']} need a look")).to_be_visible()
     for word in (
-        "stale", "failed or timed out", "over 60m", "gate failed", "orphaned", "escalated", "zombie", "blocked show",
+        "stale", "failed or timed out", "running over 60m", "gate failed", "orphaned", "escalated", "zombie",
+        "blocked show",
     ):  # fmt: skip
         expect(box.get_by_role("link", name=re.compile(rf"^{word}\s*\d+$"))).to_be_visible()
     expect(box.get_by_text(re.compile(r"^Oldest (17|18)h"))).to_be_visible()
+    expect(box.get_by_text("counts each thing once")).to_be_visible()  # its parts are more, taken together
     expect(box.get_by_role("img", name="3 stale")).to_be_visible()  # the bar says its parts
 
 
@@ -257,7 +259,7 @@ def test_the_card_of_latency_tells_tail_middle_and_what_took_over_60_minutes(pag
     open_dashboard(page)
     told = stats(page)["latency_24h"]
     box = card(page, "Latency 24h")
-    expect(box).to_contain_text(re.compile(rf"over 60m\s*{told['over_60m']}"))
+    expect(box).to_contain_text(re.compile(rf"took over 60m\s*{told['over_60m']}"))
     expect(box.get_by_text(re.compile(r"^Median \d+[smh]"))).to_be_visible()
     expect(box.get_by_role("link", name=re.compile(r"^Latency 24h: .+ P95$"))).to_be_visible()
 
@@ -349,8 +351,9 @@ def test_what_needs_attention_says_why_and_leads_to_the_thing(page: Page, world:
     row = rows.filter(has_text="Rewrite the importer")
     expect(row).to_contain_text(re.compile(r"Running · quiet \d+h · process gone"))
     expect(row).to_contain_text("The process ended and the run never said how.")
-    rows.get_by_role("link", name="Inspect Build the image").click()
-    expect(page).to_have_url(re.compile(f"/runs/{world.runs['Build the image']}$"))
+    expect(rows.filter(has_text=re.compile("^Failed"))).to_have_count(0)  # what can still be helped comes first
+    rows.get_by_role("link", name="Never said a word").click()
+    expect(page).to_have_url(re.compile(f"/runs/{world.runs['Never said a word']}$"))
 
 
 @pytest.mark.parametrize("address", ["/", "/attention"])
@@ -528,7 +531,7 @@ def test_an_error_says_what_failed_and_a_click_tries_again(own_page: Page, expec
 def test_a_fresh_studio_teaches_with_commands_that_exist(empty_page: Page) -> None:
     empty_page.goto("/")
     expect(empty_page.get_by_role("heading", name="Record your first run")).to_be_visible()
-    for says in ("Nothing needs you", "Nothing is running", "No run has ended yet", "Needs one finished run"):
+    for says in ("Nothing needs a look", "Nothing is running", "No run has ended yet", "Needs one finished run"):
         expect(empty_page.get_by_text(says, exact=True)).to_be_visible()
     commands = [text for text in empty_page.locator("code").all_inner_texts() if text.startswith("li ")]
     assert {"li state import", "li state import-db FILE"} <= set(commands)
@@ -571,6 +574,22 @@ def test_in_a_narrow_window_cards_stand_two_by_two(page: Page) -> None:
     assert third["y"] > first["y"]
     assert third["x"] == first["x"]
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_play_has_the_same_state_in_the_list_of_plays_and_on_its_show(page: Page, world: World) -> None:
+    def told(play: str, row: Locator) -> tuple[str, str, str]:
+        state = re.sub(r"\d+[smh]\b", "", row.get_by_title(re.compile("^status ")).inner_html())  # silence goes on
+        return play, state, row.locator("td").last.evaluate("cell => cell.querySelector('[title]')?.title ?? ''")
+
+    topic = world.shows[0]
+    page.goto(f"/shows/{topic}")
+    rows = page.locator("tr[data-play]")
+    expect(rows.first).to_be_visible()
+    on_show = sorted(told(row.get_attribute("data-play") or "", row) for row in rows.all())
+    page.goto("/plays")
+    listed = page.get_by_role("table", name="Plays").get_by_role("row").filter(has_text=topic)
+    expect(listed).to_have_count(len(on_show))
+    assert sorted(told(row.get_by_role("link").first.inner_text(), row) for row in listed.all()) == on_show
 
 
 @pytest.mark.parametrize("address", ["/", "/attention", "/executions", "/request-changes", "/plays?status=running"])
@@ -654,3 +673,55 @@ def test_rows_of_a_list_are_walked_by_keyboard(page: Page, world: World) -> None
     expect(page.get_by_role("link", name="Leave files behind", exact=True)).to_be_focused()
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile(f"/runs/{world.runs['Leave files behind']}$"))
+
+
+@pytest.mark.parametrize("look", [{"viewport": {"width": 480, "height": 900}}])
+def test_on_a_phone_every_row_has_its_name_its_state_and_what_to_do(page: Page) -> None:
+    open_dashboard(page)
+    panel = page.get_by_role("list", name="Needs attention").get_by_role("listitem")
+    for row in panel.all():
+        expect_whole(row.get_by_role("link").first)
+        expect_whole(row.get_by_role("button").or_(row.get_by_role("link")).last)
+        expect_beside(row)
+    legend = card(page, "Attention").locator("li .cut")
+    assert legend.evaluate_all("all => all.every(one => one.scrollWidth <= one.clientWidth)")
+    page.goto("/attention")
+    for row in page.get_by_role("table", name="Attention").locator("tbody tr").all()[:3]:
+        expect_whole(row.get_by_role("link").first)
+        expect_whole(row.get_by_role("button").or_(row.get_by_role("link")).last)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.parametrize("look", [{"viewport": {"width": width, "height": 900}} for width in (720, 1024, 1440)])
+def test_what_to_do_about_a_thing_stands_in_its_row(page: Page) -> None:
+    open_dashboard(page)
+    for row in page.get_by_role("list", name="Needs attention").get_by_role("listitem").all():
+        expect_beside(row)
+
+
+def expect_beside(row: Locator) -> None:
+    """The last control of a row stands at its end, and within its height."""
+    inner = row.get_by_role("button").or_(row.get_by_role("link")).last.bounding_box()
+    outer = row.bounding_box()
+    assert inner is not None and outer is not None
+    assert outer["y"] <= inner["y"] and inner["y"] + inner["height"] <= outer["y"] + outer["height"]
+    assert inner["x"] > outer["x"] + outer["width"] / 2
+
+
+def expect_whole(thing: Locator) -> None:
+    """It is there, with room for some words, and nothing of it is beyond the edge of its panel."""
+    expect(thing).to_be_visible()
+    box = thing.bounding_box()
+    assert box is not None and box["width"] > 40 and box["x"] + box["width"] <= 464, (thing.inner_text(), box)
+
+
+def test_who_is_dead_is_seen_among_what_is_at_work(page: Page) -> None:
+    page.goto("/executions")
+    dead = (
+        page.get_by_role("table", name="Active executions").get_by_role("row").filter(has_text="Rewrite the importer")
+    )
+    expect(dead.get_by_role("button", name=re.compile(r"Running · quiet \d+h · process gone"))).to_be_visible()
+    open_dashboard(page)
+    active = page.get_by_role("list", name="Active now").get_by_role("listitem")
+    expect(active.filter(has_text="Never said a word")).to_contain_text("Running · no output")
+    expect(active.filter(has_text="–")).to_have_count(0)

@@ -12,7 +12,8 @@ from tests.browser.studio import Studio
 from tests.browser.world import World
 
 TABS = (
-    "All", "Running", "Waiting for you", "Needs review", "Failed 24h", "Slow", "Over 60m", "Ended 24h", "Legacy",
+    "All", "Running", "Waiting for you", "Needs review", "Failed 24h", "Running over 60m", "Took over 60m", "Ended 24h",
+    "Legacy",
 )  # fmt: skip
 
 
@@ -42,6 +43,7 @@ def test_a_row_says_in_two_lines_what_a_run_is_and_how_it_does(page: Page, world
         ("Collect papers", "t-info", "Running · quiet _h · process alive", "running"),
         ("Index the archive", "t-warning", "Running · quiet _h · process alive", "running"),
         ("Rewrite the importer", "t-stale", "Running · quiet _h · process gone", "running"),
+        ("Silent on another host", "t-stale", "Running · quiet 1_h · process unknown", "running"),
         ("Never said a word", "t-review", "Running · no output · process gone", "running"),
         ("Leave files behind", "t-danger", "Completed · 1 stale lock · 2 unfinished files", "completed"),
         ("Build the image", "t-danger", "Failed · exit 1", "failed"),

@@ -171,7 +171,7 @@ def test_the_palette_and_the_sidebar_open_a_list_as_it_is_now(own_page: Page, ow
     before = count_of(own_page, "Failed 24h")
     open_tab(own_page, "All")
     finish(own_world, "Review the API change", "failed")
-    failed = own_page.get_by_role("navigation", name="Views").get_by_role("link", name=re.compile("^Failed today"))
+    failed = own_page.get_by_role("navigation", name="Views").get_by_role("link", name=re.compile("^Failed 24h"))
     expect(failed).to_contain_text(str(before + 1))
     failed.click()
     expect_rows(own_page, before + 1)

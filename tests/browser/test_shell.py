@@ -68,7 +68,7 @@ class TestSidebar:
             ("Waiting for you", "/runs?view=waiting", "/api/sessions?view=waiting"),
             ("Needs attention", "/attention", "/api/attention"),
             ("Running", "/runs?status=running", "/api/sessions?status=running"),
-            ("Failed today", "/runs?view=failed_24h", "/api/sessions?view=failed_24h"),
+            ("Failed 24h", "/runs?view=failed_24h", "/api/sessions?view=failed_24h"),
         ],
     )
     def test_a_count_is_the_length_of_the_list_it_opens(self, page: Page, name: str, address: str, listed: str) -> None:

@@ -90,19 +90,25 @@ def test_plays_that_wait_for_a_person_are_concerns_and_block_their_show():
     ]
 
 
-def test_the_most_severe_come_first_and_of_those_the_oldest():
-    def concern(id: str, since: float, severity: Severity) -> Concern:
-        return Concern(Subject.SESSION, id, (Signal.SLOW,), since, severity)
+def test_what_can_be_helped_comes_first_and_then_what_failed_last():
+    def concern(id: str, since: float, *signals: Signal, severity: Severity = Severity.CRITICAL) -> Concern:
+        return Concern(Subject.SESSION, id, signals, since, severity)
 
     in_order = [
-        concern("a", NOW - HOUR, Severity.CRITICAL),
-        concern("b", NOW - HOUR, Severity.CRITICAL),
-        concern("0", NOW, Severity.CRITICAL),
-        concern("c", NOW - DAY, Severity.WARNING),
-        concern("d", NOW - 2 * DAY, Severity.INFO),
+        concern("gate", NOW - 3 * HOUR, Signal.GATE_FAILED, severity=Severity.WARNING),
+        concern("a", NOW - 2 * HOUR, Signal.STALE, Signal.SLOW),
+        concern("b", NOW - 2 * HOUR, Signal.SLOW),
+        concern("orphan", NOW - HOUR, Signal.ORPHANED),
+        concern("escalated", NOW - MINUTE, Signal.ESCALATED),
+        concern("0", NOW, Signal.BLOCKED),
+        concern("timed out", NOW - MINUTE, Signal.FAILED_24H, severity=Severity.WARNING),
+        concern("failed", NOW - DAY, Signal.FAILED_24H, Signal.ZOMBIE),
+        concern("old and slow", NOW - 2 * DAY, Signal.SLOW, severity=Severity.INFO),
+        concern("slow", NOW - HOUR, Signal.SLOW, severity=Severity.INFO),
+        concern("left files", NOW - HOUR, Signal.ZOMBIE, severity=Severity.WARNING),
+        concern("left files before", NOW - DAY, Signal.ZOMBIE, severity=Severity.WARNING),
     ]
-    mixed = [in_order[number] for number in (4, 2, 0, 3, 1)]
-    assert sorted(mixed, key=place_of) == in_order
+    assert sorted(sorted(in_order, key=lambda one: one.id), key=place_of) == in_order
 
 
 def test_a_thing_counts_in_each_of_its_signals():

@@ -170,25 +170,31 @@ def test_a_thing_that_needs_a_look_is_told_with_every_reason(client: TestClient,
     assert get(client, row["leads_to"])["id"] == "dead"
 
 
-def test_the_most_severe_comes_first_and_of_those_the_oldest(client: TestClient, ctx: Context) -> None:
+def test_what_waits_comes_first_then_what_failed_last(client: TestClient, ctx: Context) -> None:
     put_run(ctx, "young", "failed", began=60, ended=10)
     put_run(ctx, "old", "failed", began=600, ended=500)
     leave_files(ctx, put_run(ctx, "left-files", "completed", began=900, ended=800))
     put_run(ctx, "slow", "running", began=2 * HOUR, heard=1)
+    put_run(ctx, "waits", "running", began=60, heard=1)
+    let_die(ctx, "waits")
     rows = every(client, "/api/attention", limit=1)
-    assert [row["id"] for row in rows] == ["old", "young", "left-files", "slow"]
-    assert [row["severity"] for row in rows] == ["critical", "critical", "warning", "info"]
+    assert [row["id"] for row in rows] == ["waits", "young", "old", "slow", "left-files"]
+    assert [row["severity"] for row in rows] == ["critical", "critical", "critical", "info", "warning"]
 
 
 def test_what_is_at_work_is_told_oldest_first(client: TestClient, ctx: Context) -> None:
     put_run(ctx, "alone", "running", began=50, name="triage")
     put_run(ctx, "of-play", "running", began=40)
     put_play(ctx, "ledger", "writes", "running", session_id="of-play", started_at=NOW - 45)
-    assert every(client, "/api/executions", limit=1) == [
+    rows = every(client, "/api/executions", limit=1)
+    assert [(row.pop("session_id"), row.pop("chain")[0], row.pop("state")["health"]) for row in rows] == [
+        ("alone", "Running", "running"), ("of-play", "Running", "running"),
+    ]  # fmt: skip
+    assert rows == [
         {"subject": "session", "id": "alone", "title": "triage", "sessions": 1, "plays": 0, "since": NOW - 50,
-         "leads_to": "/api/sessions/alone"},
+         "leads_to": "/api/sessions/alone", "heard_at": NOW - 50},
         {"subject": "show", "id": "ledger", "title": "ledger", "sessions": 1, "plays": 1, "since": NOW - 45,
-         "leads_to": "/api/shows/ledger"},
+         "leads_to": "/api/shows/ledger", "heard_at": NOW - 40},
     ]  # fmt: skip
 
 

@@ -9,7 +9,7 @@ import pytest
 from lionstudio.domain.attention import Signal, Subject
 from lionstudio.domain.errors import InvalidRequest
 from lionstudio.domain.health import HOUR
-from lionstudio.domain.state import SEVERITY_ORDER, Lifecycle, Severity
+from lionstudio.domain.state import Lifecycle, Severity
 from lionstudio.services import sessions, show_list, shows
 from lionstudio.services.attention import AttentionRow, list_attention
 from lionstudio.services.context import Context
@@ -67,9 +67,18 @@ def test_pages_follow_each_other_without_gap_or_repetition(ctx: Context, limit: 
     fill(ctx)
     rows = every_row(ctx, limit=limit)
     assert named(rows) == EXPECTED
-    places = [(-SEVERITY_ORDER.index(row.state.severity), row.since) for row in rows]
-    assert places == sorted(places)
     assert [row.id for row in rows] == [row.id for row in every_row(ctx, limit=100)]
+
+
+@pytest.mark.parametrize("limit", [1, 100])
+def test_what_is_stuck_or_waits_for_a_person_comes_before_what_has_failed(ctx: Context, limit: int) -> None:
+    fill(ctx)
+    names = [row.id if row.subject is Subject.SESSION else row.title for row in every_row(ctx, limit=limit)]
+    assert names == [
+        *("docs / refused", "ledger / refused", "quiet-7h", "dead", "orphan", "ledger / escalated", "ledger"),
+        *("failed-tomorrow", "failed-just-now", "failed-zombie", "failed", "failed-within-24h"),
+        *("over-60m", "endless-zombie", "zombie"),
+    ]
 
 
 def test_nothing_needs_a_look_in_an_empty_database(ctx: Context) -> None:

@@ -12,7 +12,6 @@ from lionstudio.domain.reasons import EvidenceKind, EvidenceRef, Reason
 from lionstudio.domain.session import Session, SessionStatus
 from lionstudio.domain.show import Play, PlayStatus
 from lionstudio.domain.state import (
-    SEVERITY_ORDER,
     SHOW_TROUBLES,
     STATE_HEALTH,
     Lifecycle,
@@ -62,6 +61,18 @@ PLAY_SIGNALS: Mapping[PlayStatus, Signal] = {
     PlayStatus.GATE_FAILED: Signal.GATE_FAILED,
 }
 BLOCKS_SHOW = frozenset(status for status, (stage, _, _) in SHOW_TROUBLES.items() if stage is Lifecycle.BLOCKED)
+# What still runs or waits for a person can be helped; what has failed can only be looked at.
+_URGENCY: Mapping[Signal, int] = {
+    Signal.STALE: 0,
+    Signal.ORPHANED: 0,
+    Signal.ESCALATED: 0,
+    Signal.GATE_FAILED: 0,
+    Signal.BLOCKED: 0,
+    Signal.FAILED_24H: 1,
+    Signal.SLOW: 2,
+    Signal.ZOMBIE: 3,
+}
+_ENDED = frozenset({_URGENCY[Signal.FAILED_24H], _URGENCY[Signal.ZOMBIE]})
 _HEALTH_SIGNALS: Mapping[Health, Signal] = {Health.STALE: Signal.STALE, Health.ORPHANED: Signal.ORPHANED}
 
 
@@ -109,8 +120,11 @@ def judged_at(play: Play) -> float:
 
 
 def place_of(concern: Concern) -> tuple[int, float, str]:
-    """Where a concern stands in the list: the most severe first, and of those the oldest."""
-    return -SEVERITY_ORDER.index(concern.severity), concern.since, f"{concern.subject}:{concern.id}"
+    """Where a concern stands in the list: by its urgency, then what waits longest, and what has ended last."""
+    stuck = Signal.SLOW in concern.signals and concern.severity is Severity.CRITICAL  # alive, and answers nobody
+    urgency = 0 if stuck else min(_URGENCY[signal] for signal in concern.signals)
+    has_ended = urgency in _ENDED
+    return urgency, -concern.since if has_ended else concern.since, f"{concern.subject}:{concern.id}"
 
 
 def count_signals(concerns: Iterable[Concern]) -> dict[Signal, int]:

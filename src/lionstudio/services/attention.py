@@ -90,9 +90,9 @@ class AttentionPage(NamedTuple):
 def list_attention(
     ctx: Context, *, signal: Signal | None = None, cursor: str | None = None, limit: int = 100
 ) -> AttentionPage:
-    """What needs a look, the most severe first, and of those the oldest; raises InvalidRequest for a bad cursor.
+    """What needs a look, the most urgent first; raises InvalidRequest for a bad cursor.
 
-    Who pages on sees everything whose severity stays the same. What became worse meanwhile is on the first page.
+    Who pages on sees everything that stays as urgent as it is. What became worse meanwhile is on the first page.
     """
     limit = max(1, min(limit, PAGE_LIMIT))
     after = None if cursor is None else decode_cursor(cursor)

@@ -319,7 +319,7 @@ export interface paths {
         };
         /**
          * List Attention
-         * @description What needs a look, each thing once: the most severe first, and of those the oldest.
+         * @description What needs a look, each thing once: first what is stuck or waits for a person, then what failed, newest first.
          */
         get: operations["list_attention"];
         put?: never;
@@ -1454,6 +1454,16 @@ export interface components {
          */
         ExecutionOut: {
             /**
+             * Chain
+             * @description the state in words, most telling first
+             */
+            chain: string[];
+            /**
+             * Heard At
+             * @description when that run was last heard
+             */
+            heard_at: number | null;
+            /**
              * Id
              * @description the topic of a show, the id of a run
              */
@@ -1466,12 +1476,18 @@ export interface components {
              */
             plays: number;
             /**
+             * Session Id
+             * @description of its run that is worst off, whose state this is
+             */
+            session_id: string | null;
+            /**
              * Sessions
              * @description of it that run
              */
             sessions: number;
             /** Since */
             since: number;
+            state: components["schemas"]["StateOut"] | null;
             subject: components["schemas"]["Subject"];
             /** Title */
             title: string;

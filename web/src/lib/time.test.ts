@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import {
   dateOf,
+  formatBetween,
   formatBrief,
   formatClock,
   formatDuration,
@@ -53,11 +54,24 @@ test('a span says its day unless that is today', () => {
   expect(formatSpan(at(21, 9), null, at(21, 20))).toBe('09:05:09 – now')
 })
 
-test('a moment says its day unless that is today, and its year unless that is this one', () => {
+test('in a column a span is two times, and two days where it has more than one', () => {
+  const at = (day: number, hour: number): number => new Date(2026, 4, day, hour, 5, 9).getTime() / 1000
+  const told = (from: number, to: number): string => formatBetween(from, to, at(21, 20))
+  expect(told(at(21, 9), at(21, 10))).toBe('09:05 – 10:05')
+  expect(told(at(20, 9), at(20, 10))).toBe('20 May 09:05 – 10:05')
+  expect(told(at(19, 9), at(20, 10))).toBe('19 May – 20 May')
+  expect(told(at(2, 9), at(2, 10))).toBe('2 May')
+})
+
+test('a moment of the last days has its time, and an older one its day and its year unless that is this one', () => {
   const at = (year: number, day: number): number => new Date(year, 4, day, 9, 5, 9).getTime() / 1000
-  expect([at(2026, 21), at(2026, 20), at(2025, 21)].map((one) => formatMoment(one, at(2026, 21)))).toEqual([
+  const now = at(2026, 21)
+  const told = [at(2026, 21), at(2026, 20), at(2026, 15), at(2026, 14), at(2025, 21)]
+  expect(told.map((one) => formatMoment(one, now))).toEqual([
     '09:05',
-    '20 May',
+    '20 May 09:05',
+    '15 May 09:05',
+    '14 May',
     '21 May 2025',
   ])
   expect(formatExact(at(2026, 21), at(2026, 21))).toBe('09:05:09')

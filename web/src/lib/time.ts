@@ -3,6 +3,7 @@
 const MINUTE = 60
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
+const WEEK = 7 * DAY
 
 // Moments are large numbers: between two of them a whole second may be less by a hair.
 const HAIR = 1e-3
@@ -53,27 +54,43 @@ export function dateOf(at: number): Date {
   return new Date(Math.min(LATEST, Math.max(-LATEST, at || 0)) * 1000)
 }
 
-/** A moment: the time of today, the day of any other, with its year if that is not this one. */
-export function formatMoment(at: number, now: number): string {
-  const [date, today] = [dateOf(at), dateOf(now)]
-  if (date.toDateString() === today.toDateString()) return clock.format(date)
-  return (date.getFullYear() === today.getFullYear() ? day : dayOfYear).format(date)
+/** Whether two moments are on one day of this calendar. */
+export function isSameDay(one: number, other: number): boolean {
+  return dateOf(one).toDateString() === dateOf(other).toDateString()
 }
+
+/** A moment: the time of today, day and time within a week, then the day, with its year if that is not this one. */
+export function formatMoment(at: number, now: number): string {
+  if (isSameDay(at, now)) return formatTime(at)
+  return isRecent(at, now) ? `${formatDay(at)} ${formatTime(at)}` : formatDate(at, now)
+}
+
+/** From one moment to another, as short as a column needs it: their times where the day is one of the last, else days. */
+export function formatBetween(from: number, to: number, now: number): string {
+  if (!isSameDay(from, to)) return `${formatDate(from, now)} – ${formatDate(to, now)}`
+  return isRecent(from, now) ? `${formatMoment(from, now)} – ${formatTime(to)}` : formatDate(from, now)
+}
+
+const isRecent = (at: number, now: number): boolean => Math.abs(now - at) < WEEK
 
 /** A moment to the second, with its day unless that is today. */
 export function formatExact(at: number, now: number): string {
-  const moment = formatMoment(at, now)
-  return moment.includes(':') ? formatClock(at) : `${moment}, ${formatClock(at)}`
+  return isSameDay(at, now) ? formatClock(at) : `${formatDate(at, now)}, ${formatClock(at)}`
 }
 
 /** From when to when: with seconds today, with its day on any other. Without an end it goes on. */
 export function formatSpan(from: number, to: number | null, now: number): string {
-  const isToday = formatMoment(from, now).includes(':')
-  const begin = isToday ? formatClock(from) : `${formatMoment(from, now)}, ${formatTime(from)}`
+  const isToday = isSameDay(from, now)
+  const begin = isToday ? formatClock(from) : `${formatDate(from, now)}, ${formatTime(from)}`
   if (to === null) return `${begin} – now`
   if (isToday) return `${begin} – ${formatClock(to)}`
-  const isSameDay = dateOf(from).toDateString() === dateOf(to).toDateString()
-  return `${begin} – ${isSameDay ? '' : `${formatDay(to)}, `}${formatTime(to)}`
+  return `${begin} – ${isSameDay(from, to) ? '' : `${formatDay(to)}, `}${formatTime(to)}`
+}
+
+/** The day alone, with its year if that is not this one. */
+export function formatDate(at: number, now: number): string {
+  const [date, today] = [dateOf(at), dateOf(now)]
+  return (date.getFullYear() === today.getFullYear() ? day : dayOfYear).format(date)
 }
 
 export const formatDay = (at: number): string => day.format(dateOf(at))

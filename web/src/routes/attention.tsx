@@ -24,7 +24,7 @@ function AttentionPage() {
         <h1 className="text-20 strong">Attention</h1>
         <p className="text-text-2">
           {signal === undefined
-            ? 'Everything that needs a look, each thing once: the most severe first, and of those the oldest.'
+            ? 'Everything that needs a look, each thing once: first what is stuck or waits for a person, then what failed, newest first.'
             : SIGNAL_SENTENCES[signal]}
         </p>
       </header>

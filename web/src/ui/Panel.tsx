@@ -14,12 +14,12 @@ export function Panel({ title, count, beside, more, children, className = '', ..
   return (
     <section {...rest} className={`min-w-0 rounded-panel border border-line bg-surface ${className}`}>
       {title === undefined ? null : (
-        <div className="flex min-h-11 items-center gap-2 border-b border-line pr-3 pl-4">
+        <div className="flex min-h-11 items-center gap-x-2 border-b border-line pr-3 pl-4 max-[639px]:flex-wrap max-[639px]:py-1.5">
           <h2 className="strong">{title}</h2>
           {count === undefined ? null : <Count>{count}</Count>}
           {beside}
           {more === undefined ? null : (
-            <div className="ml-auto flex items-center gap-1 text-12 text-text-3">{more}</div>
+            <div className="ml-auto flex min-w-0 items-center gap-1 text-12 text-text-3">{more}</div>
           )}
         </div>
       )}

@@ -19,25 +19,25 @@ const OUTCOME_LOOKS: Record<State['outcome'], Look> = {
   timed_out: look('warning', 'timed_out'),
   aborted: look('neutral', 'aborted', true),
   cancelled: look('neutral', 'cancelled', true),
-  gate_failed: look('warning', 'gate'),
+  gate_failed: look('danger', 'gate_failed'),
   escalated: look('review', 'escalated'),
   skipped: look('neutral', 'cancelled', true),
 }
-const HEALTH_LOOKS: Record<State['health'], Look | null> = {
+const HEALTH_LOOKS = {
   ok: null,
   running: null,
   idle: look('info', 'idle', true), // the paler tone is for bars: a mark alone would be hard to see
   degraded: look('danger', 'zombie'),
-  stalled: look('warning', 'warning'),
+  stalled: look('warning', 'unresponsive'),
   orphaned: look('review', 'orphaned'),
   process_dead: look('stale', 'process_dead'),
-}
-const BLOCKED_LOOK = look('review', 'blocked')
+} satisfies Record<State['health'], Look | null>
+const UNSEEN = 'run.health.process_unknown' // a process that is alive makes a run unresponsive, never stale
 const LIFECYCLE_LOOKS: Record<State['lifecycle'], Look | null> = {
   pending: look('neutral', 'clock', true),
   running: null,
   awaiting_gate: look('info', 'gate'),
-  blocked: BLOCKED_LOOK,
+  blocked: look('review', 'blocked'), // of a show: a person has to decide. A play has a pill of its own.
   ended: null,
   archived: look('neutral', 'file', true),
   legacy: look('neutral', 'legacy', true),
@@ -55,6 +55,10 @@ export function lookOf(state: State): Look {
   // Only what has ended leaves files behind. A show that goes on is degraded because a gate refused one of its plays.
   if (state.health === 'degraded' && state.lifecycle !== 'ended') {
     return LIFECYCLE_LOOKS[state.lifecycle] ?? OUTCOME_LOOKS.gate_failed
+  }
+  // Nobody saw its process die, so it is only stalled; its health is stale all the same, and that has one colour.
+  if (state.health === 'stalled' && state.reasons.some((reason) => reason.code === UNSEEN)) {
+    return HEALTH_LOOKS.process_dead
   }
   return HEALTH_LOOKS[state.health] ?? LIFECYCLE_LOOKS[state.lifecycle] ?? OUTCOME_LOOKS[state.outcome]
 }
@@ -120,8 +124,8 @@ export const VIEW_WORDS: Record<Schema['View'], string> = {
   waiting: 'Waiting for you',
   needs_review: 'Needs review',
   failed_24h: 'Failed 24h',
-  slow: 'Slow',
-  over_60m: 'Over 60m',
+  slow: 'Running over 60m',
+  over_60m: 'Took over 60m',
   ended_24h: 'Ended 24h',
   legacy: 'Legacy',
 }

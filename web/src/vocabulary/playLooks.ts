@@ -40,6 +40,8 @@ export function pillOf(play: Pick<Play, 'badges' | 'state' | 'session'>): Mark &
   return { tone, icon, facts: play.session?.chain.slice(1, 3) ?? [] }
 }
 
+export const isWorking = (play: Pick<Play, 'badges'>): boolean => play.badges.pill === 'running'
+
 // In the order of the bar: what is done, what works, what went wrong, what waits.
 const PROGRESS: readonly { label: string; tone: Tone; of: readonly PlayStatus[] }[] = [
   { label: 'merged', tone: 'success', of: ['merged'] },

@@ -5,22 +5,22 @@ import type { Tone } from './looks'
 
 export type Signal = Schema['Signal']
 
-/** In the order of cards: what is broken now, what failed, what waits for a person. */
+/** In the order of cards, which have two columns: short words in the first. */
 export const SIGNALS = [
   'stale',
   'failed_24h',
-  'slow',
-  'gate_failed',
   'orphaned',
-  'escalated',
+  'slow',
   'zombie',
+  'escalated',
+  'gate_failed',
   'blocked',
 ] as const satisfies readonly Signal[]
 
 export const SIGNAL_WORDS: Record<Signal, string> = {
   stale: 'stale',
   failed_24h: 'failed or timed out',
-  slow: 'over 60m',
+  slow: 'running over 60m',
   gate_failed: 'gate failed',
   orphaned: 'orphaned',
   escalated: 'escalated',
@@ -44,7 +44,7 @@ export const SIGNAL_TONES: Record<Signal, Tone> = {
   stale: 'stale',
   failed_24h: 'danger',
   slow: 'warning',
-  gate_failed: 'warning',
+  gate_failed: 'danger',
   orphaned: 'review',
   escalated: 'review',
   zombie: 'danger',

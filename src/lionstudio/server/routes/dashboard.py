@@ -43,7 +43,7 @@ def _system(studio: Studio, *, legacy: int) -> SystemStrip:
 def list_attention(
     ctx: Ctx, signal: Signal | None = None, cursor: PageCursor = None, limit: PageLimit = 100
 ) -> Page[AttentionOut]:
-    """What needs a look, each thing once: the most severe first, and of those the oldest."""
+    """What needs a look, each thing once: first what is stuck or waits for a person, then what failed, newest first."""
     page = attention.list_attention(ctx, signal=signal, cursor=cursor, limit=limit)
     return Page(items=[AttentionOut.of(row) for row in page.items], next_cursor=page.next_cursor)
 

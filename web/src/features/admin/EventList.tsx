@@ -25,7 +25,7 @@ function Row({ event, now }: { event: AdminEvent; now: number }) {
   return (
     <li
       data-action={event.action}
-      className="grid min-h-[52px] grid-cols-[56px_14px_minmax(0,1fr)_auto] items-center gap-2.5 border-b border-line px-4 last:border-0"
+      className="grid min-h-[52px] grid-cols-[76px_14px_minmax(0,1fr)_auto] items-center gap-2.5 border-b border-line px-4 last:border-0"
     >
       <Moment at={event.created_at} className="text-12 whitespace-nowrap text-text-3">
         {formatMoment(event.created_at, now)}

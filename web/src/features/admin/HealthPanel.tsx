@@ -28,14 +28,14 @@ export function HealthPanel({ health, className = '' }: { health: Health; classN
     <Panel
       title="Session health"
       beside={
-        <span className="text-12 text-text-3">
+        <span className="text-12 whitespace-nowrap text-text-3">
           {countOf(sessions.total, 'run')}, {formatCount(sessions.by_status.running ?? 0)} running
         </span>
       }
       more={<Doctor doctor={health.doctor} />}
       className={`overflow-hidden ${className}`}
     >
-      <ul className="py-2">
+      <ul className="@container py-2">
         {HEALTHS.map((word) => (
           <Line
             key={word}
@@ -65,12 +65,15 @@ function Line({ word, count, squares, says }: LineProps) {
         to="/runs"
         search={{ health: word }}
         data-number={count}
-        className={`t-${look.tone} grid h-8 grid-cols-[14px_92px_52px_minmax(120px,1fr)_minmax(0,auto)] items-center gap-3 px-4 hover:bg-hover ${count === 0 ? 'text-text-3' : ''}`}
+        className={`t-${look.tone} grid h-8 grid-cols-[14px_92px_52px_minmax(0,1fr)] items-center @min-[520px]:grid-cols-[14px_92px_52px_minmax(120px,1fr)_minmax(0,auto)] gap-3 px-4 hover:bg-hover ${count === 0 ? 'text-text-3' : ''}`}
       >
         <Icon name={look.icon} size={14} className={count === 0 ? '' : 'text-tone'} />
         <span className="medium">{HEALTH_WORDS[word]}</span>
         <b className="strong text-right">{formatCount(count)}</b>
-        <span aria-hidden="true" className="flex h-2.5 flex-wrap gap-[3px] overflow-hidden pl-3">
+        <span
+          aria-hidden="true"
+          className="hidden h-2.5 flex-wrap gap-[3px] overflow-hidden pl-3 @min-[520px]:flex"
+        >
           {Array.from({ length: shown }, (_, square) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: one is like the other
             <i key={square} data-unit className="size-2.5 rounded-[2px] bg-tone" />
@@ -109,7 +112,7 @@ function Doctor({ doctor }: { doctor: Schema['DoctorOut'] }) {
   }
   const last = doctor.last_round
   return (
-    <span className="cut">
+    <span className="cut mr-1">
       {last === null
         ? `Doctor looks ${every}`
         : `Doctor looked ${formatMoment(last.ended_at, now)}, ${every}`}

@@ -73,7 +73,7 @@ export function Queue({ rows, total, onMore, asked, onAsked }: Props) {
       className="overflow-hidden"
     >
       {steady.shown.length === 0 ? (
-        <EmptyState title="Nothing needs you.">
+        <EmptyState title="No run needs an operator.">
           <p>
             No run is stale, orphaned, unresponsive or a zombie. The doctor looks every few minutes; a death
             on this machine is seen at once.
@@ -82,7 +82,11 @@ export function Queue({ rows, total, onMore, asked, onAsked }: Props) {
       ) : (
         <>
           <div className="@container">
-            <table ref={table} className="w-full table-fixed" aria-label="Intervention queue">
+            <table
+              ref={table}
+              className="w-full table-fixed @max-[719px]:block"
+              aria-label="Intervention queue"
+            >
               <colgroup>
                 <col className="w-10" />
                 <col className="w-[284px] @min-[1020px]:w-[300px]" />
@@ -92,8 +96,8 @@ export function Queue({ rows, total, onMore, asked, onAsked }: Props) {
                 <col className="w-[84px]" />
                 <col className="w-[184px]" />
               </colgroup>
-              <thead className="h-8 border-b border-line bg-sunken text-left text-12 text-text-3">
-                <tr className="[&>th]:px-2 [&>th]:font-medium">
+              <thead className="h-8 border-b border-line bg-sunken text-left text-12 text-text-3 @max-[719px]:block">
+                <tr className="[&>th]:px-2 [&>th]:font-medium @max-[719px]:flex @max-[719px]:h-8 @max-[719px]:items-center @max-[719px]:[&>th:not(:first-child)]:sr-only">
                   <th>
                     <Checkbox
                       label="Select all"
@@ -109,7 +113,7 @@ export function Queue({ rows, total, onMore, asked, onAsked }: Props) {
                   <th className="pr-4! text-right">Action</th>
                 </tr>
               </thead>
-              <tbody>
+              <tbody className="@max-[719px]:block">
                 {steady.shown.map(({ row, isGone }) => (
                   <QueueRow
                     key={row.id}

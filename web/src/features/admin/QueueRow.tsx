@@ -32,12 +32,12 @@ export function QueueRow({ row, isGone, isSelected, onSelect, onAct }: Props) {
       data-health={row.health}
       data-gone={isGone}
       aria-selected={isSelected}
-      className={`h-11 border-b border-line last:border-0 [&>td]:px-2 ${look}`}
+      className={`h-11 border-b border-line last:border-0 @max-[719px]:grid @max-[719px]:h-auto @max-[719px]:grid-cols-[40px_minmax(0,1fr)_auto] @max-[719px]:items-center @max-[719px]:gap-y-1.5 @max-[719px]:py-2.5 [&>td]:px-2 ${look}`}
     >
       <td>
         <Checkbox label={`Select ${name}`} checked={isSelected} disabled={isGone} onChange={onSelect} />
       </td>
-      <td>
+      <td className="@max-[719px]:order-1 @max-[719px]:col-span-2 @max-[719px]:col-start-2">
         {isGone ? (
           <span className="text-12">needs nobody any more</span>
         ) : (
@@ -69,7 +69,7 @@ export function QueueRow({ row, isGone, isSelected, onSelect, onAct }: Props) {
       <td className="text-text-2 @max-[1019px]:hidden">
         <span className="cut block">{invocationOf(row)}</span>
       </td>
-      <td className="text-right whitespace-nowrap text-text-2">
+      <td className="text-right whitespace-nowrap text-text-2 @max-[719px]:hidden">
         {heardAt === null ? (
           '–'
         ) : (
@@ -83,7 +83,7 @@ export function QueueRow({ row, isGone, isSelected, onSelect, onAct }: Props) {
             to="/runs/$runId"
             params={{ runId: row.session_id }}
             aria-label={`Inspect ${name}`}
-            className={buttonClass('ghost', 'small')}
+            className={`${buttonClass('ghost', 'small')} @max-[719px]:hidden`} // the name leads there, too
           >
             Inspect
           </Link>

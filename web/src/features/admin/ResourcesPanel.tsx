@@ -20,7 +20,9 @@ export function ResourcesPanel({ resources, className = '' }: { resources: Resou
     <Panel
       title="Resources"
       more={
-        resources.observed_at === null ? null : `measured ${formatBrief(now - resources.observed_at)} ago`
+        resources.observed_at === null ? null : (
+          <span className="mr-1">measured {formatBrief(now - resources.observed_at)} ago</span>
+        )
       }
       className={`flex flex-col overflow-hidden ${className}`}
     >

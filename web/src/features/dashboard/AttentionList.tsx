@@ -14,6 +14,7 @@ const COLUMNS: readonly Column<Concern>[] = [
   { name: 'State', width: '304px', draw: (concern) => <ConcernState concern={concern} /> },
   {
     name: 'What',
+    isName: true,
     width: 'auto',
     draw: (concern) => <TwoLines name={concern.title} link={toConcern(concern)} says={reasonOf(concern)} />,
   },

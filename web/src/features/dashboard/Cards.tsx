@@ -61,12 +61,12 @@ export function Cards({ stats }: { stats: Stats }) {
   )
 }
 
-/** Five columns; four and a row; two by two. */
+/** Five columns; four and a row; two by two; one below the other. */
 export function CardGrid({ children, small }: { children: ReactNode; small: ReactNode }) {
   return (
     <section
       aria-label="Key numbers"
-      className="grid grid-cols-2 gap-3 wide:grid-cols-[1.2fr_1fr_1fr_1fr] min-[1341px]:grid-cols-[1.24fr_1.02fr_1.08fr_1fr_0.78fr]"
+      className="grid gap-3 min-[640px]:grid-cols-2 min-[1180px]:grid-cols-[1.2fr_1fr_1fr_1fr] min-[1341px]:grid-cols-[1.24fr_1.02fr_1.08fr_1fr_0.78fr]"
     >
       {children}
       <div className="col-span-full grid grid-cols-3 content-between gap-3 min-[1341px]:col-span-1 min-[1341px]:grid-cols-1">
@@ -93,14 +93,19 @@ function AttentionCard({ numbers }: { numbers: Stats['attention'] }) {
       noun={numbers.total === 1 ? 'needs a look' : 'need a look'}
       foot={
         numbers.oldest_at === null ? (
-          'Nothing needs you'
+          'Nothing needs a look'
         ) : (
-          <span>
-            Oldest{' '}
-            <b className="medium text-text-2">
-              <Age since={numbers.oldest_at} />
-            </b>
-          </span>
+          <>
+            <span>
+              Oldest{' '}
+              <b className="medium text-text-2">
+                <Age since={numbers.oldest_at} />
+              </b>
+            </span>
+            <span className="cut" title="Above, a thing stands under each of its signals.">
+              counts each thing once
+            </span>
+          </>
         )
       }
     >

@@ -19,7 +19,7 @@ export function Hello() {
           link={toAttention()}
           count={0}
           value="0"
-          foot="Nothing needs you"
+          foot="Nothing needs a look"
         />
         <Card
           size="empty"

@@ -36,7 +36,7 @@ export function LatencyCard({ numbers, durations }: Props) {
       <Distribution durations={durations} measured={numbers.measured} />
       <div className="mt-1">
         <Legend
-          items={[{ label: 'over 60m', count: numbers.over_60m, tone: 'warning', link: toOver60m }]}
+          items={[{ label: 'took over 60m', count: numbers.over_60m, tone: 'warning', link: toOver60m }]}
           columns="minmax(0,1fr)"
         />
       </div>

@@ -24,6 +24,8 @@ export type Column<Row> = {
   /** A width of the grid: 120px, minmax(0,1fr). */
   width: string
   isNumber?: boolean
+  /** What the row is called: it stands above the others where they have no room beside each other. */
+  isName?: boolean
   /** Left out where the window is narrow. */
   isExtra?: boolean
   draw: (row: Row) => ReactNode
@@ -62,7 +64,7 @@ export function ListPanel<Row>({ label, noun, list, columns, idOf, empty }: Prop
   if (shown.length === 0) return <Framed>{empty}</Framed>
   return (
     <Framed>
-      <table ref={stops} aria-label={label} className="w-full table-fixed">
+      <table ref={stops} aria-label={label} className="w-full table-fixed max-[639px]:block">
         <colgroup>
           {columns.map((column) => (
             <col
@@ -72,7 +74,7 @@ export function ListPanel<Row>({ label, noun, list, columns, idOf, empty }: Prop
             />
           ))}
         </colgroup>
-        <thead>
+        <thead className="max-[639px]:sr-only">
           <tr className="border-b border-line bg-sunken text-12 text-text-3">
             {columns.map((column) => (
               <th key={column.name} scope="col" className={`h-8 medium ${cell(column)}`}>
@@ -81,15 +83,15 @@ export function ListPanel<Row>({ label, noun, list, columns, idOf, empty }: Prop
             ))}
           </tr>
         </thead>
-        <tbody>
+        <tbody className="max-[639px]:block">
           {shown.map(({ id, row, isGone }) => (
             <tr
               key={id}
               data-left={isGone || undefined}
-              className={`border-b border-line last:border-0 hover:bg-hover ${isGone ? 'text-text-3 saturate-0' : ''}`}
+              className={`border-b border-line last:border-0 hover:bg-hover max-[639px]:flex max-[639px]:flex-wrap max-[639px]:items-center max-[639px]:gap-x-3 max-[639px]:gap-y-1.5 max-[639px]:px-4 max-[639px]:py-2.5 ${isGone ? 'text-text-3 saturate-0' : ''}`}
             >
               {columns.map((column, place) => (
-                <td key={column.name} className={`h-11 ${cell(column)}`}>
+                <td key={column.name} className={`h-11 max-[639px]:h-auto max-[639px]:p-0! ${cell(column)}`}>
                   {isGone && place === columns.length - 1 ? (
                     <span title="It no longer belongs to this list.">left</span>
                   ) : (
@@ -119,5 +121,6 @@ function Framed({ children }: { children: ReactNode }) {
 
 function cell<Row>(column: Column<Row>): string {
   const side = column.isNumber ? 'text-right' : 'text-left'
-  return `px-3 first:pl-4 last:pr-4 ${side} ${column.isExtra ? 'max-[999px]:hidden' : ''}`
+  const place = column.isName ? 'max-[639px]:order-first max-[639px]:w-full' : 'max-[639px]:max-w-full'
+  return `px-3 first:pl-4 last:pr-4 last:ml-auto ${side} ${place} ${column.isExtra ? 'max-[999px]:hidden' : ''}`
 }

@@ -65,7 +65,7 @@ export function LivePanel<Row extends { id: string }>({
     >
       {head}
       {instead === undefined ? (
-        <ul aria-label={title} style={room}>
+        <ul aria-label={title} style={room} className="@container">
           {shown.map(({ row, isGone }, slot) => (
             <li
               key={`slot ${slot.toString()}`}

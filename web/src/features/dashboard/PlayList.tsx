@@ -2,8 +2,8 @@ import { Link } from '@tanstack/react-router'
 import type { Play } from '@/api/shows'
 import { plainLine } from '@/lib/plain'
 import { EmptyState } from '@/ui/states'
-import { Chain } from '@/vocabulary/Chain'
-import { Age } from './Age'
+import { PlayState } from '@/vocabulary/PlayState'
+import { PlayUpdated } from '@/vocabulary/PlayUpdated'
 import { type Column, ListPanel, type Paged } from './ListPanel'
 import { toPlay } from './lists'
 import { TwoLines } from './TwoLines'
@@ -11,10 +11,11 @@ import { TwoLines } from './TwoLines'
 const COLUMNS: readonly Column<Play>[] = [
   {
     name: 'Play',
+    isName: true,
     width: 'auto',
     draw: (play) => <TwoLines name={play.name} link={toPlay(play.topic)} says={plainLine(play.topic)} />,
   },
-  { name: 'State', width: '280px', draw: (play) => <Chain words={play.chain} state={play.state} /> },
+  { name: 'State', width: '320px', draw: (play) => <PlayState play={play} /> },
   {
     name: 'Run',
     width: '220px',
@@ -38,7 +39,7 @@ const COLUMNS: readonly Column<Play>[] = [
     isNumber: true,
     draw: (play) => (
       <span className="text-text-2">
-        <Age since={play.updated_at} /> ago
+        <PlayUpdated play={play} />
       </span>
     ),
   },

@@ -15,7 +15,7 @@ import { toLastEnded } from './lists'
 const SLOTS = 7
 const ROW = 44
 const COLUMNS =
-  'grid-cols-[minmax(0,1fr)_210px_84px] min-[900px]:grid-cols-[minmax(0,1fr)_248px_104px_92px] gap-4 px-4'
+  'grid-cols-[minmax(0,1fr)_132px_72px] min-[640px]:grid-cols-[minmax(0,1fr)_210px_84px] min-[900px]:grid-cols-[minmax(0,1fr)_248px_104px_92px] gap-4 px-4'
 
 /** The runs that ended last. */
 export function RecentPanel({ runs }: { runs: readonly Run[] }) {

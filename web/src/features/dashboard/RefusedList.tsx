@@ -11,6 +11,7 @@ import { TwoLines } from './TwoLines'
 const COLUMNS: readonly Column<RefusedPlay>[] = [
   {
     name: 'Play',
+    isName: true,
     width: '30%',
     draw: (play) => <TwoLines name={play.name} link={toPlay(play.topic)} says={plainLine(play.topic)} />,
   },
@@ -21,7 +22,7 @@ const COLUMNS: readonly Column<RefusedPlay>[] = [
       const said = plainLine(play.gate_feedback ?? '') || 'It gave no feedback.'
       return (
         <span className="flex min-w-0 items-center gap-2 text-text-2">
-          <Icon name="gate" size={14} className="t-warning text-tone" />
+          <Icon name="gate_failed" size={14} className="t-danger text-tone" />
           <span className="cut" title={said}>
             {said}
           </span>

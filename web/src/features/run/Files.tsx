@@ -35,7 +35,7 @@ export function Files({ run }: { run: RunInFull }) {
             <col />
             <col className="w-20" />
             <col className="w-20" />
-            <col className="w-24" />
+            <col className="w-28" />
           </colgroup>
           <thead className="sr-only">
             <tr>

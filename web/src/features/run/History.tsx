@@ -2,7 +2,7 @@ import type { UseQueryResult } from '@tanstack/react-query'
 import type { Schema } from '@/api/client'
 import { useNow } from '@/lib/clock'
 import { plainLine } from '@/lib/plain'
-import { formatClock, formatMoment, formatWhole } from '@/lib/time'
+import { formatClock, formatDate, formatTime, formatWhole, isSameDay } from '@/lib/time'
 import { Icon } from '@/ui/Icon'
 import { Panel } from '@/ui/Panel'
 import { Skeleton } from '@/ui/states'
@@ -52,14 +52,13 @@ export function History({ history }: { history: UseQueryResult<Schema['Page_Tran
 
 function StepRow({ step }: { step: Step }) {
   const now = useNow(step.at)
-  const isToday = formatMoment(step.at, now).includes(':')
   return (
     <tr className="border-b border-line align-top last:border-0 hover:bg-hover max-[639px]:grid max-[639px]:grid-cols-2 max-[639px]:gap-y-1.5 max-[639px]:px-4 max-[639px]:py-3 max-[639px]:[&>td]:p-0">
       <td className="py-3 pl-4 whitespace-nowrap text-text-2">
         <time title={formatWhole(step.at)}>
-          {isToday
+          {isSameDay(step.at, now)
             ? formatClock(step.at)
-            : `${formatMoment(step.at, now)} ${formatClock(step.at).slice(0, 5)}`}
+            : `${formatDate(step.at, now)} ${formatTime(step.at)}`}
         </time>
       </td>
       <td className="px-3 py-3 max-[639px]:order-1 max-[639px]:col-span-2">

@@ -5,7 +5,7 @@ import { stripAnsi } from '@/lib/ansi'
 import { useNow } from '@/lib/clock'
 import { countOf, formatCount } from '@/lib/numbers'
 import { plainLine, plainText } from '@/lib/plain'
-import { formatMoment } from '@/lib/time'
+import { formatBetween, formatMoment } from '@/lib/time'
 import { IconButton } from '@/ui/Button'
 import { Icon } from '@/ui/Icon'
 import { Panel } from '@/ui/Panel'
@@ -83,7 +83,7 @@ function KindRow({ run, kind, range, startsOpen }: RowProps) {
   const tool = plainLine(kind.tool ?? 'unknown')
   return (
     <li className="border-b border-line last:border-0">
-      <div className="grid min-h-11 grid-cols-[auto_minmax(0,1fr)_auto] items-center gap-x-3 pr-4 pl-2 wide:grid-cols-[148px_minmax(0,1fr)_168px_112px_60px]">
+      <div className="grid min-h-11 grid-cols-[auto_minmax(0,1fr)_auto] items-center gap-x-3 pr-4 pl-2 wide:grid-cols-[148px_minmax(0,1fr)_168px_132px_60px]">
         <span className="flex min-w-0 items-center gap-1.5">
           <IconButton
             title={isOpen ? `Close ${tool}` : `Open ${tool}`}
@@ -110,8 +110,9 @@ function KindRow({ run, kind, range, startsOpen }: RowProps) {
         </span>
         <Ticks kind={kind} range={range} />
         <span className="hidden text-right whitespace-nowrap text-text-2 wide:block">
-          {formatMoment(kind.first_at, now)}
-          {kind.times > 1 ? ` – ${formatMoment(kind.last_at, now)}` : ''}
+          {kind.times > 1
+            ? formatBetween(kind.first_at, kind.last_at, now)
+            : formatMoment(kind.first_at, now)}
         </span>
         <span className="text-right whitespace-nowrap">
           {last === null ? null : (

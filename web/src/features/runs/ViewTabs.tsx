@@ -70,7 +70,7 @@ export function ViewTabs({ search }: { search: RunSearch }) {
           search={tab.search}
           activeOptions={{ exact: true, includeSearch: true }} // or the router calls narrower lists this one
           aria-current={place === current ? 'page' : undefined}
-          className={`-mb-px h-9 flex-none items-center gap-1.5 border-b-2 medium ${isFolded(place) ? 'hidden @min-[960px]:flex' : 'flex'} ${place === current ? 'border-accent text-text' : 'border-transparent text-text-2 hover:text-text'}`}
+          className={`-mb-px h-9 flex-none items-center gap-1.5 border-b-2 medium ${isFolded(place) ? 'hidden @min-[1090px]:flex' : 'flex'} ${place === current ? 'border-accent text-text' : 'border-transparent text-text-2 hover:text-text'}`}
         >
           {tab.label}
           {/* Its place is kept before its number is known. */}
@@ -79,7 +79,7 @@ export function ViewTabs({ search }: { search: RunSearch }) {
           </span>
         </Link>
       ))}
-      <span className="ml-auto flex items-center @min-[960px]:hidden">
+      <span className="ml-auto flex items-center @min-[1090px]:hidden">
         <MoreTabs places={TABS.map((_, place) => place).filter(isFolded)} counts={counts} />
       </span>
     </nav>

@@ -16,7 +16,7 @@ type Label =
   | 'Waiting for you'
   | 'Needs attention'
   | 'Running'
-  | 'Failed today'
+  | 'Failed 24h'
 
 export type Destination = { label: Label; icon: IconName; link: LinkProps; href: string }
 
@@ -43,7 +43,7 @@ export const VIEWS: readonly Destination[] = [
     href: '/runs?status=running',
   },
   {
-    label: 'Failed today',
+    label: 'Failed 24h',
     icon: 'failed',
     link: { to: '/runs', search: { view: 'failed_24h' } },
     href: '/runs?view=failed_24h',
@@ -70,7 +70,7 @@ export function useAmounts(): Partial<Record<Label, Amount>> {
     'Waiting for you': of(stats?.waiting, 'review'),
     'Needs attention': of(stats?.attention.total, 'stale'),
     Running: of(stats?.running),
-    'Failed today': of(stats?.failed_24h),
+    'Failed 24h': of(stats?.failed_24h),
   }
   return Object.fromEntries(Object.entries(amounts).filter(([, amount]) => amount !== undefined))
 }

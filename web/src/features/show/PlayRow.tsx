@@ -1,16 +1,15 @@
 import { Link } from '@tanstack/react-router'
 import { type MouseEvent, memo, type ReactNode } from 'react'
 import type { PlayInShow, ShowInFull } from '@/api/shows'
-import { useNow } from '@/lib/clock'
 import { useNarrow } from '@/lib/narrow'
 import { shortId } from '@/lib/numbers'
 import { plainLine } from '@/lib/plain'
-import { formatBrief, formatWhole } from '@/lib/time'
 import { IconButton } from '@/ui/Button'
 import { Icon } from '@/ui/Icon'
 import { PlayState } from '@/vocabulary/PlayState'
+import { PlayUpdated } from '@/vocabulary/PlayUpdated'
 import { PlayDetails } from './PlayDetails'
-import { isWorking, Took } from './Took'
+import { Took } from './Took'
 
 type Props = {
   show: ShowInFull
@@ -103,7 +102,7 @@ export const PlayRow = memo(function PlayRow(props: Props) {
           )}
         </td>
         <td className="pr-4! text-right whitespace-nowrap text-text-3">
-          <Updated play={play} />
+          <PlayUpdated play={play} />
         </td>
       </tr>
       {isOpen ? (
@@ -126,14 +125,6 @@ function DetailsCell({ children }: { children: ReactNode }) {
       {children}
     </td>
   )
-}
-
-function Updated({ play }: { play: PlayInShow }) {
-  const spoke = isWorking(play) ? (play.session?.last_message_at ?? null) : null
-  const at = spoke ?? play.updated_at
-  const now = useNow(at)
-  if (play.meta.started_at === null) return '–'
-  return <span title={formatWhole(at)}>{formatBrief(now - at)} ago</span>
 }
 
 const SHOWN = 2

@@ -1,8 +1,7 @@
 import type { PlayInShow } from '@/api/shows'
 import { useNow } from '@/lib/clock'
 import { formatDuration } from '@/lib/time'
-
-export const isWorking = (play: PlayInShow): boolean => play.badges.pill === 'running'
+import { isWorking } from '@/vocabulary/playLooks'
 
 /** How long the latest attempt took, or takes. */
 export function Took({ play }: { play: PlayInShow }) {

@@ -56,6 +56,18 @@ test('the lanes end now while people write, and with the last message when they 
   expect(old.until).toBeLessThan(NOW - 80_000)
 })
 
+test('each mark has its time, and its day where that is a new one', () => {
+  const at = (day: number, hour: number): number => new Date(2026, 10, day, hour).getTime() / 1000
+  const texts = (first: number, last: number, now: number): string[] =>
+    lanesOf([message({ created_at: first }), message({ created_at: last })], [], now).marks.map(
+      (mark) => mark.text,
+    )
+  expect(texts(at(17, 20), at(18, 0), at(18, 1))).toEqual(['17 Nov 19:55', '21:11', '22:27', '23:43', 'now'])
+  expect(texts(at(18, 8), at(18, 12), at(18, 12))).toEqual(['07:55', '08:56', '09:57', '10:58', 'now'])
+  expect(texts(at(1, 8), at(1, 12), at(18, 12))[0]).toBe('1 Nov 07:55')
+  expect(texts(at(1, 8), at(17, 12), at(18, 12))[1]).toBe('5 Nov')
+})
+
 test('an escalation is seen by its kind, its first word, or the notice about it', () => {
   expect(isEscalation(message({ node_metadata: { kind: 'escalation' } }))).toBe(true)
   expect(isEscalation(message({ content: 'ESCALATION: twice the same reason' }))).toBe(true)

@@ -1,7 +1,7 @@
 // Who wrote when, as lanes. Pure: the same messages at the same time always give the same picture.
 
 import type { Member, TeamMessage } from '@/api/teams'
-import { formatMoment } from '@/lib/time'
+import { formatDate, formatTime, isSameDay } from '@/lib/time'
 
 export type TickKind = 'one' | 'all' | 'escalation'
 export type Tick = { id: string; kind: TickKind; at: number; place: number; to: string }
@@ -10,6 +10,7 @@ export type Lanes = { from: number; until: number; isNow: boolean; lanes: Lane[]
 export type Mark = { place: number; text: string }
 
 const HOUR = 3600
+const DAY = 24 * HOUR
 const MARKS = 4
 const SHORTEST = 60 // seconds: one message alone still has a span
 
@@ -52,9 +53,16 @@ export function lanesOf(messages: readonly TeamMessage[], members: readonly Memb
         })),
     }))
   const isNow = until === now
-  const marks = Array.from({ length: MARKS + 1 }, (_, index) => {
-    const at = from + ((until - from) * index) / MARKS
-    return { place: index / MARKS, text: isNow && index === MARKS ? 'now' : formatMoment(at, now) }
-  })
+  const times = Array.from({ length: MARKS + 1 }, (_, index) => from + ((until - from) * index) / MARKS)
+  const marks = times.map((at, index) => ({
+    place: index / MARKS,
+    text: isNow && index === MARKS ? 'now' : markOf(at, times[index - 1] ?? now, now, until - from),
+  }))
   return { from, until, isNow, lanes, marks }
+}
+
+/** The time at a mark, with its day where that is a new one; of lanes that are days long the day is enough. */
+function markOf(at: number, before: number, now: number, length: number): string {
+  if (length > MARKS * DAY) return formatDate(at, now)
+  return isSameDay(at, before) ? formatTime(at) : `${formatDate(at, now)} ${formatTime(at)}`
 }
