@@ -45,6 +45,9 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         _many_errors(world, teller)
         _haystack(world, teller)
         teller.run("Silent", at=world.now - 4).process(world.live_process())
+        run = teller.run("One long answer", at=world.now - 80)
+        run.assistant("\n\n".join(f"Line {number}." for number in range(200)))
+        run.end(exit_code=0)
         teller.run("Never spoke", at=world.now - 90).end("failed", exit_code=1)
         world.runs = dict(teller.told)
         ctx.db.close()
@@ -520,6 +523,27 @@ def test_the_pane_has_its_own_height_and_scroll(page: Page, world: World) -> Non
     box = log.locator("xpath=ancestor::div[contains(@class, 'rounded-panel')][1]").bounding_box()
     assert box is not None and box["height"] == min(760, 900 - 160)
     expect(log).to_have_attribute("aria-live", "polite")
+
+
+def test_the_pane_of_an_ended_run_ends_where_its_few_messages_end(page: Page, world: World) -> None:
+    page.goto(f"/runs/{world.runs['Never spoke']}#branches")
+    expect(page.get_by_text("No message was recorded.")).to_be_visible()
+    box = page.locator("#branches").bounding_box()
+    assert box is not None and box["height"] < 300
+    log = open_run(page, world, "Fails in a fork", more="#branches")
+    expect(row(log, 2)).to_be_in_viewport()
+    last, whole = row(log, 2).bounding_box(), page.locator("#branches").bounding_box()
+    assert last is not None and whole is not None
+    assert whole["height"] < 400 and last["y"] + last["height"] <= whole["y"] + whole["height"]
+
+
+def test_a_long_message_of_a_short_run_has_the_whole_height_and_its_scroll(page: Page, world: World) -> None:
+    log = open_run(page, world, "One long answer")
+    whole = page.locator("#branches").bounding_box()
+    assert whole is not None and whole["height"] == min(760, 900 - 160)
+    assert log.evaluate("one => one.scrollHeight > one.clientHeight")
+    page.set_viewport_size({"width": 800, "height": 900})
+    assert log.evaluate("one => one.scrollHeight > one.clientHeight")
 
 
 def test_it_is_read_by_keyboard_alone(page: Page, world: World) -> None:

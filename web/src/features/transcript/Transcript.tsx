@@ -14,6 +14,7 @@ import './transcript.css'
 prepareMarkdown() // beside the messages, which are on their way meanwhile
 
 const EVERYTHING = 'all'
+const FEW = 12 // messages that may need less than the whole height
 
 /** What a run said: its branches as a tree of forks, and beside them the messages of one, or of all in order. */
 export function Transcript({ run }: { run: RunInFull }) {
@@ -26,6 +27,9 @@ export function Transcript({ run }: { run: RunInFull }) {
     if (target !== null || missed !== null) box.current?.scrollIntoView({ block: 'start' })
   }, [target, missed])
   useEffect(prepareMarkdown, [])
+  // Of a run that ended with few messages it ends where they end. As it was opened, so that nothing moves when a run ends.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the run as it was opened
+  const isShort = useMemo(() => run.status !== 'running' && run.message_count <= FEW, [run.id])
   const toggle = (): void => setFull(!isFull)
   useKeys(isFull ? { Escape: toggle } : {})
   useAlone(box, isFull)
@@ -39,7 +43,7 @@ export function Transcript({ run }: { run: RunInFull }) {
       className={
         isFull
           ? 'fixed inset-0 z-30 grid bg-surface max-wide:grid-rows-[auto_minmax(0,1fr)] wide:grid-cols-[264px_minmax(0,1fr)]'
-          : 'grid h-[min(760px,100dvh_-_160px)] min-h-80 overflow-hidden rounded-panel border border-line bg-surface max-wide:grid-rows-[auto_minmax(0,1fr)] wide:grid-cols-[264px_minmax(0,1fr)]'
+          : `grid overflow-hidden rounded-panel border border-line bg-surface max-wide:grid-rows-[auto_minmax(0,1fr)] wide:grid-cols-[264px_minmax(0,1fr)] wide:grid-rows-[minmax(0,1fr)] ${isShort ? 'max-h-[max(320px,min(760px,100dvh_-_160px))]' : 'h-[min(760px,100dvh_-_160px)] min-h-80'}`
       }
     >
       {/* Whoever follows a link to a message comes to this box first; the message is centred in it. */}
