@@ -29,31 +29,32 @@ export function Chain({ words, state, look: own, raw, size = 'list', quietSince 
     quietSince !== null && word.startsWith(QUIET) ? QUIET + formatRough(now - quietSince) : plainLine(word),
   )
   const large = size === 'page'
-  const shape = large ? 'h-[26px] gap-[7px] text-13' : 'h-5 gap-[5px] text-12'
+  const height = large ? 'h-[26px] leading-[26px]' : 'h-5 leading-5'
   // Without a fill it has the same edges, so that icons stand below each other and a new state moves nothing.
-  const edges = large ? 'pr-[11px] pl-2' : 'pr-2 pl-[5px]'
-  const fill = look.quiet ? 'text-text-2' : 'bg-tone-soft text-tone-fg'
+  const begin = large ? 'gap-[7px] pr-[11px] pl-2' : 'gap-[5px] pr-2 pl-[5px]'
+  const fact = large ? '-ml-[11px] pr-[11px]' : '-ml-2 pr-2'
+  const fill = look.quiet ? '' : 'bg-tone-soft'
   return (
+    // A fact that has no room is left out as a whole, by wrapping to where nobody sees it: half a word says nothing.
+    // Each part brings its own fill, which covers the round end of the one before: what is left out leaves no gap.
     <span
-      className={`t-${look.tone} inline-flex max-w-full min-w-0 items-center rounded-full whitespace-nowrap ${shape} ${edges} ${fill}`}
+      className={`t-${look.tone} inline-flex max-w-full min-w-0 flex-wrap overflow-hidden rounded-full text-left whitespace-nowrap ${large ? 'text-13' : 'text-12'} ${height} ${look.quiet ? 'text-text-2' : 'text-tone-fg'}`}
       title={raw === undefined ? undefined : `status ${raw ?? 'legacy'}`}
     >
-      <Icon
-        name={look.icon}
-        size={large ? 16 : 14}
-        className={`text-tone ${large && look.icon === 'running' ? 'animate-turn' : ''}`}
-      />
-      {/* A fact that has no room is left out as a whole, by wrapping to where nobody sees it: half a word says nothing. */}
-      <span
-        className={`min-w-0 overflow-hidden text-left whitespace-normal ${large ? 'h-[26px] leading-[26px]' : 'h-5 leading-5'}`}
-      >
-        <b className={`cut inline-block max-w-full align-top ${look.quiet ? 'medium text-text' : 'strong'}`}>
-          {first}
-        </b>
-        {facts.map((fact) => (
-          <span key={fact} className="inline-block align-top whitespace-pre">{` · ${fact}`}</span>
-        ))}
+      <span className={`inline-flex max-w-full items-center rounded-full ${height} ${begin} ${fill}`}>
+        <Icon
+          name={look.icon}
+          size={large ? 16 : 14}
+          className={`text-tone ${large && look.icon === 'running' ? 'animate-turn' : ''}`}
+        />
+        <b className={`cut ${look.quiet ? 'medium text-text' : 'strong'}`}>{first}</b>
       </span>
+      {facts.map((word) => (
+        <span
+          key={word}
+          className={`rounded-r-full whitespace-pre ${height} ${fact} ${fill}`}
+        >{` · ${word}`}</span>
+      ))}
     </span>
   )
 }
