@@ -713,3 +713,15 @@ def expect_whole(thing: Locator) -> None:
     expect(thing).to_be_visible()
     box = thing.bounding_box()
     assert box is not None and box["width"] > 40 and box["x"] + box["width"] <= 464, (thing.inner_text(), box)
+
+
+def test_who_is_dead_is_seen_among_what_is_at_work(page: Page) -> None:
+    page.goto("/executions")
+    dead = (
+        page.get_by_role("table", name="Active executions").get_by_role("row").filter(has_text="Rewrite the importer")
+    )
+    expect(dead.get_by_role("button", name=re.compile(r"Running · quiet \d+h · process gone"))).to_be_visible()
+    open_dashboard(page)
+    active = page.get_by_role("list", name="Active now").get_by_role("listitem")
+    expect(active.filter(has_text="Never said a word")).to_contain_text("Running · no output")
+    expect(active.filter(has_text="–")).to_have_count(0)

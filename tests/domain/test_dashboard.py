@@ -102,9 +102,9 @@ def test_an_invocation_is_a_show_or_a_run_outside_of_shows():
     ]
     found = derive_executions(running, plays, {"c": "docs", "a": "another"})
     assert found == [
-        Execution("docs", None, 1, 1, NOW - 3 * HOUR),
-        Execution("ledger", None, 2, 1, NOW - 2 * HOUR),
-        Execution(None, running[3], 1, 0, NOW - MINUTE),
+        Execution("docs", None, (running[2],), 1, NOW - 3 * HOUR),
+        Execution("ledger", None, (running[0], running[1]), 1, NOW - 2 * HOUR),
+        Execution(None, running[3], (running[3],), 0, NOW - MINUTE),
     ]
     numbers = sum_executions(found, [Health.HEALTHY, Health.STALE, Health.STALE, Health.IDLE])
     assert numbers[:3] == (3, 4, 2)

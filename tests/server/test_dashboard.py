@@ -186,11 +186,15 @@ def test_what_is_at_work_is_told_oldest_first(client: TestClient, ctx: Context) 
     put_run(ctx, "alone", "running", began=50, name="triage")
     put_run(ctx, "of-play", "running", began=40)
     put_play(ctx, "ledger", "writes", "running", session_id="of-play", started_at=NOW - 45)
-    assert every(client, "/api/executions", limit=1) == [
+    rows = every(client, "/api/executions", limit=1)
+    assert [(row.pop("session_id"), row.pop("chain")[0], row.pop("state")["health"]) for row in rows] == [
+        ("alone", "Running", "running"), ("of-play", "Running", "running"),
+    ]  # fmt: skip
+    assert rows == [
         {"subject": "session", "id": "alone", "title": "triage", "sessions": 1, "plays": 0, "since": NOW - 50,
-         "leads_to": "/api/sessions/alone"},
+         "leads_to": "/api/sessions/alone", "heard_at": NOW - 50},
         {"subject": "show", "id": "ledger", "title": "ledger", "sessions": 1, "plays": 1, "since": NOW - 45,
-         "leads_to": "/api/shows/ledger"},
+         "leads_to": "/api/shows/ledger", "heard_at": NOW - 40},
     ]  # fmt: skip
 
 

@@ -192,13 +192,28 @@ def test_what_is_at_work_is_shows_and_runs_outside_of_them(ctx: Context) -> None
     put_play(ctx, "ledger", "more", "redoing", started_at=NOW - 44)
     put_play(ctx, "calm", "done", "merged", session_id="ended")
     stranger = "/api/sessions?status=running&show=nobody%20stored%20it"
-    assert every_execution(ctx) == [
+    plain = {"session_id": None, "state": None, "chain": (), "heard_at": None}
+    assert [row._replace(**plain) for row in every_execution(ctx)] == [
         ExecutionRow(Subject.SESSION, "alone", "triage", 1, 0, NOW - 50, "/api/sessions/alone"),
         ExecutionRow(Subject.SHOW, "ledger", "ledger", 1, 2, NOW - 45, "/api/shows/ledger"),
         ExecutionRow(Subject.SHOW, "nobody stored it", "nobody stored it", 1, 0, NOW - 30, stranger),
     ]
     numbers = get_stats(ctx).executions
     assert (numbers.invocations, numbers.sessions, numbers.plays, numbers.oldest_at) == (3, 3, 2, NOW - 50)
+
+
+def test_what_is_at_work_has_the_state_of_its_run_that_is_worst_off(ctx: Context) -> None:
+    put_run(ctx, "dead", "running", began=50, heard=45)
+    put_run(ctx, "well", "running", began=40, heard=1, show_topic="ledger")
+    put_run(ctx, "silent", "running", began=7 * HOUR, heard=7 * HOUR, show_topic="ledger")
+    put_play(ctx, "docs", "no run yet", "running", started_at=NOW - 30)
+    let_die(ctx, "dead")
+    told = {row.id: (row.session_id, row.chain, row.heard_at) for row in every_execution(ctx)}
+    assert told == {
+        "dead": ("dead", ("Running", "quiet 45s", "process gone", "1 message"), NOW - 45),
+        "ledger": ("silent", ("Running", "quiet 7h", "process unknown", "1 message"), NOW - 7 * HOUR),
+        "docs": (None, (), None),
+    }
 
 
 @pytest.mark.parametrize("limit", [1, 2, 500])

@@ -99,7 +99,7 @@ class Execution(NamedTuple):
 
     topic: str | None
     session: Session | None  # of a run outside of shows
-    sessions: int
+    runs: tuple[Session, ...]  # of it that run
     plays: int
     since: float
 
@@ -125,13 +125,13 @@ def derive_executions(
     for session in running:
         topic, since = session.show_topic or topics.get(session.id), began_at(session)
         if topic is None:
-            alone.append(Execution(None, session, 1, 0, since))
+            alone.append(Execution(None, session, (session,), 0, since))
         else:
-            before = shows.get(topic, Execution(topic, None, 0, 0, since))
-            shows[topic] = before._replace(sessions=before.sessions + 1, since=min(before.since, since))
+            before = shows.get(topic, Execution(topic, None, (), 0, since))
+            shows[topic] = before._replace(runs=(*before.runs, session), since=min(before.since, since))
     for topic, play in plays:
         since = play.updated_at if play.started_at is None else play.started_at
-        before = shows.get(topic, Execution(topic, None, 0, 0, since))
+        before = shows.get(topic, Execution(topic, None, (), 0, since))
         shows[topic] = before._replace(plays=before.plays + 1, since=min(before.since, since))
     return sorted([*shows.values(), *alone], key=execution_place)
 
@@ -146,7 +146,7 @@ def sum_executions(executions: Sequence[Execution], healths: Iterable[Health]) -
     counts = Counter(healths)
     return ExecutionNumbers(
         invocations=len(executions),
-        sessions=sum(execution.sessions for execution in executions),
+        sessions=sum(len(execution.runs) for execution in executions),
         plays=sum(execution.plays for execution in executions),
         by_health={health: counts[health] for health in Health if health is not Health.ZOMBIE},
         oldest_at=min((execution.since for execution in executions), default=None),

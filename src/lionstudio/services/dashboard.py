@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from lionstudio.domain.attention import Signal, Subject, runs_of_show_address, session_address, show_address
+from lionstudio.domain.chain import state_chain
 from lionstudio.domain.dashboard import (
     AttentionNumbers,
     DurationNumbers,
@@ -26,12 +27,15 @@ from lionstudio.domain.dashboard import (
     execution_place,
     sum_executions,
 )
-from lionstudio.domain.health_words import GONE
+from lionstudio.domain.health import Evidence, classify_health, derive_health, last_activity_at
+from lionstudio.domain.health_words import GONE, URGENCY
 from lionstudio.domain.session import Session
 from lionstudio.domain.session_list import PAGE_LIMIT, Cursor, View, decode_cursor
 from lionstudio.domain.show import AGENT_WORKS
+from lionstudio.domain.state import NormalizedState, derive_session_state
 from lionstudio.services.attention import RunningRun, find_concerns, look_at_running
 from lionstudio.services.context import Context
+from lionstudio.services.health import glance
 from lionstudio.services.naming import names_in
 from lionstudio.services.runs import SessionSummary, summarise
 from lionstudio.store import dashboard, show_list, shows
@@ -74,6 +78,10 @@ class ExecutionRow(NamedTuple):
     plays: int  # of it whose agent works
     since: float
     leads_to: str
+    session_id: str | None = None  # of its run that is worst off: whose state this is
+    state: NormalizedState | None = None
+    chain: tuple[str, ...] = ()  # that state in words
+    heard_at: float | None = None
 
 
 class ExecutionPage(NamedTuple):
@@ -136,7 +144,7 @@ def list_executions(ctx: Context, *, cursor: str | None = None, limit: int = 100
         found = _executions(tx, dashboard.list_running(tx))
         if after is not None:
             found = [one for one in found if execution_place(one) > after[1:]]
-        items = _rows(tx, found[:limit])
+        items = _rows(tx, found[:limit], now=ctx.now())
     following = Cursor(0, *execution_place(found[limit - 1])).encode() if len(found) > limit else None
     return ExecutionPage(items, following)
 
@@ -157,15 +165,35 @@ def _executions(tx: Tx, running: Sequence[Session]) -> list[Execution]:
     return derive_executions(running, plays, dashboard.find_topics_of_running(tx))
 
 
-def _rows(tx: Tx, executions: Sequence[Execution]) -> tuple[ExecutionRow, ...]:
+def _rows(tx: Tx, executions: Sequence[Execution], *, now: float) -> tuple[ExecutionRow, ...]:
+    seen = {
+        session.id: evidence
+        for session, evidence in glance(tx, [run for one in executions for run in one.runs], now=now)
+    }
     names = names_in(tx, [one.session for one in executions if one.session is not None])
     known = show_list.list_known_topics(tx, [one.topic for one in executions if one.topic is not None])
-    return tuple(_row(one, names, known) for one in executions)
+    return tuple(_with_state(_row(one, names, known), one.runs, seen, now=now) for one in executions)
+
+
+def _with_state(
+    row: ExecutionRow, runs: Sequence[Session], seen: Mapping[str, Evidence], *, now: float
+) -> ExecutionRow:
+    """The row with the state of its run that is worst off, the first of them; a show may have none that runs."""
+    if not runs:
+        return row
+    session = min(runs, key=lambda run: URGENCY.index(derive_health(run, seen[run.id], now=now)))
+    verdict = classify_health(session, seen[session.id], now=now)
+    return row._replace(
+        session_id=session.id,
+        state=derive_session_state(session, verdict),
+        chain=state_chain(session, verdict),
+        heard_at=last_activity_at(session),
+    )
 
 
 def _row(execution: Execution, names: Mapping[str, str], known: Collection[str]) -> ExecutionRow:
     session, topic = execution.session, execution.topic
-    numbers = (execution.sessions, execution.plays, execution.since)
+    numbers = (len(execution.runs), execution.plays, execution.since)
     if session is not None:
         return ExecutionRow(
             Subject.SESSION, session.id, names[session.id], *numbers, leads_to=session_address(session.id)

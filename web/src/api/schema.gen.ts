@@ -1455,6 +1455,16 @@ export interface components {
          */
         ExecutionOut: {
             /**
+             * Chain
+             * @description the state in words, most telling first
+             */
+            chain: string[];
+            /**
+             * Heard At
+             * @description when that run was last heard
+             */
+            heard_at: number | null;
+            /**
              * Id
              * @description the topic of a show, the id of a run
              */
@@ -1467,12 +1477,18 @@ export interface components {
              */
             plays: number;
             /**
+             * Session Id
+             * @description of its run that is worst off, whose state this is
+             */
+            session_id: string | null;
+            /**
              * Sessions
              * @description of it that run
              */
             sessions: number;
             /** Since */
             since: number;
+            state: components["schemas"]["StateOut"] | null;
             subject: components["schemas"]["Subject"];
             /** Title */
             title: string;

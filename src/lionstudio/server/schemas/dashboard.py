@@ -214,10 +214,14 @@ class ExecutionOut(BaseModel):
     plays: int = Field(description="of it whose agent works")
     since: float
     leads_to: str
+    session_id: str | None = Field(description="of its run that is worst off, whose state this is")
+    state: StateOut | None
+    chain: list[str] = Field(description="the state in words, most telling first")
+    heard_at: float | None = Field(description="when that run was last heard")
 
     @classmethod
     def of(cls, row: ExecutionRow) -> Self:
-        return cls(**row._asdict())
+        return cls(**{**row._asdict(), "state": None if row.state is None else StateOut.of(row.state)})
 
 
 class RefusedPlay(BaseModel):

@@ -5,6 +5,9 @@ import type { Run } from '@/api/runs'
 import { plainLine } from '@/lib/plain'
 import { Command, EmptyState, Skeleton } from '@/ui/states'
 import { ActivityChip } from '@/vocabulary/ActivityChip'
+import { Chain } from '@/vocabulary/Chain'
+import { wordsInRow } from '@/vocabulary/chainWords'
+import { EvidencePopover } from '@/vocabulary/EvidencePopover'
 import { KIND_WORDS } from '@/vocabulary/looks'
 import { Trouble } from '@/vocabulary/Trouble'
 import { useAge } from './Age'
@@ -14,6 +17,7 @@ import { toRunning } from './lists'
 
 const SLOTS = 7
 const ROW = 52
+const WORDS = 2 // of a state: there is room for no more
 
 /** What runs, and what each run waits for. */
 export function ActivePanel({ running }: { running: number }) {
@@ -63,7 +67,21 @@ function ActiveRow({ run }: { run: Run }) {
         </Link>
         <span className="cut text-12 text-text-3">{words.filter((word) => word !== null).join(' · ')}</span>
       </span>
-      <ActivityChip activity={run.activity} />
+      {run.activity === null || run.activity.kind === 'unknown' ? (
+        // What does nothing has a state that says why.
+        <span className="flex min-w-0 justify-end">
+          <EvidencePopover runId={run.id}>
+            <Chain
+              words={wordsInRow(run.chain).slice(0, WORDS)}
+              state={run.state}
+              raw={run.status}
+              quietSince={run.last_message_at}
+            />
+          </EvidencePopover>
+        </span>
+      ) : (
+        <ActivityChip activity={run.activity} />
+      )}
     </div>
   )
 }

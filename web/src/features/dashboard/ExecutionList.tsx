@@ -3,6 +3,9 @@ import { countOf } from '@/lib/numbers'
 import { formatWhole } from '@/lib/time'
 import { Icon } from '@/ui/Icon'
 import { Command, EmptyState } from '@/ui/states'
+import { Chain } from '@/vocabulary/Chain'
+import { wordsInRow } from '@/vocabulary/chainWords'
+import { EvidencePopover } from '@/vocabulary/EvidencePopover'
 import { Age } from './Age'
 import { type Column, ListPanel, type Paged } from './ListPanel'
 import { toExecution } from './lists'
@@ -17,9 +20,11 @@ const COLUMNS: readonly Column<Execution>[] = [
       <TwoLines name={one.title} link={toExecution(one)} says={`Since ${formatWhole(one.since)}`} />
     ),
   },
+  { name: 'State', width: '304px', draw: (one) => <ExecutionState execution={one} /> },
   {
     name: 'Kind',
     width: '120px',
+    isExtra: true,
     draw: ({ subject }) => (
       <span className="inline-flex items-center gap-2 text-text-2">
         <Icon name={subject === 'show' ? 'shows' : 'runs'} size={14} className="text-text-3" />
@@ -46,6 +51,16 @@ const COLUMNS: readonly Column<Execution>[] = [
     draw: (one) => <Age since={one.since} />,
   },
 ]
+
+/** The state of its run that is worst off, which opens its evidence. */
+function ExecutionState({ execution: { session_id, state, chain, heard_at } }: { execution: Execution }) {
+  if (session_id === null || state === null) return <span className="text-text-3">–</span>
+  return (
+    <EvidencePopover runId={session_id}>
+      <Chain words={wordsInRow(chain)} state={state} quietSince={heard_at} />
+    </EvidencePopover>
+  )
+}
 
 /** One row for each invocation that is at work. */
 export function ExecutionList({ list }: { list: Paged<Execution> }) {
