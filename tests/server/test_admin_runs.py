@@ -75,7 +75,7 @@ def test_a_reason_of_the_registry_is_kept_with_its_code_and_its_sentence(client:
     body = {"session_ids": ["run-1"], "target_status": "failed", "reason": "run.health.process_dead", "note": "rack 7"}
     post(client, TRANSITION, body)
     (event,) = acts(ctx, "transition")
-    sentence = "The run is not ended, but its process is."
+    sentence = "Its process was gone and it never said how it ended."
     assert (event.details["reason_code"], event.details["reason"]) == ("run.health.process_dead", sentence)
     assert get(client, "/api/sessions/run-1/history")["items"][-1]["sentence"] == f"{sentence} (rack 7)"
 

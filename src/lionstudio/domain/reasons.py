@@ -34,7 +34,7 @@ REASON_CODES: Mapping[str, str] = {
     "run.legacy.unclassified": "The run predates the status vocabulary and counts as ended.",
     "run.health.ended": "The run has ended, and no file was found that it should have removed.",
     "run.health.process_alive": "The run's process was seen, the same one that was recorded.",
-    "run.health.process_dead": "The run is not ended, but its process is.",
+    "run.health.process_dead": "Its process was gone and it never said how it ended.",
     "run.health.process_unknown": "Nobody could look at the run's process, or none was recorded.",
     "run.health.heartbeat_fresh": "The process cannot be seen, but its recorder sent a sign of life just now.",
     "run.health.quiet": "The run has been quiet for longer than an hour.",

@@ -32,6 +32,21 @@ test.each([
     'first look',
   ],
   [
+    event('classify', {
+      health: 'healthy',
+      previous_health: 'stale',
+      idle_seconds: null,
+      process_alive: false,
+    }),
+    'No longer needs anyone',
+    'was stale',
+  ],
+  [
+    event('classify', { health: 'healthy', previous_health: 'stale', idle_seconds: 4, process_alive: true }),
+    'Classified as healthy',
+    'was stale · quiet 4s · process alive',
+  ],
+  [
     event('transition', {
       target_status: 'failed',
       reason: 'Its process is gone.',

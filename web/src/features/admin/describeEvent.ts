@@ -27,18 +27,25 @@ const field = (value: unknown, name: string): unknown =>
     ? Object.getOwnPropertyDescriptor(value, name)?.value
     : undefined
 
+const NEEDED_SOMEBODY = ['unresponsive', 'stale', 'orphaned', 'zombie']
+
 const ACTIONS: Record<string, { icon: IconName; word: string; describe: Describe }> = {
   classify: {
     icon: 'pulse',
     word: 'Classified',
-    describe: (details) => ({
-      title: `Classified as ${text(details.health) ?? 'unknown'}`,
-      says: join(
-        text(details.previous_health) === null ? 'first look' : `was ${text(details.previous_health)}`,
+    describe: (details) => {
+      const before = text(details.previous_health)
+      // Only what runs is quiet. Of what has ended it says nothing that it is healthy, and that its process is gone.
+      const hasEnded = details.health === 'healthy' && number(details.idle_seconds) === null
+      if (hasEnded && before !== null && NEEDED_SOMEBODY.includes(before))
+        return { title: 'No longer needs anyone', says: `was ${before}` }
+      const says = join(
+        before === null ? 'first look' : `was ${before}`,
         number(details.idle_seconds) !== null && `quiet ${formatDuration(number(details.idle_seconds) ?? 0)}`,
         details.process_alive === false ? 'process gone' : details.process_alive === true && 'process alive',
-      ),
-    }),
+      )
+      return { title: `Classified as ${text(details.health) ?? 'unknown'}`, says }
+    },
   },
   transition: {
     icon: 'failed',
