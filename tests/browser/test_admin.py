@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from lionstudio.domain.health import HOUR, MINUTE
 from lionstudio.services.context import Context
@@ -405,3 +405,23 @@ def test_on_a_phone_a_run_of_the_queue_has_its_name_its_state_and_its_act(page: 
     notes = panel(page, "Session health").locator("li a > .cut")
     assert notes.evaluate_all("all => all.filter(one => one.scrollWidth > one.clientWidth).length") <= 1
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_log_without_anything_in_it_needs_no_checkpoint(page: Page) -> None:
+    def answer(route: Route) -> None:
+        told = route.fetch().json()
+        told["db"]["wal_pending_bytes"] = 0
+        route.fulfill(json=told)
+
+    page.route("**/api/admin/health*", answer)
+    open_console(page)
+    expect(panel(page, "Maintenance")).to_contain_text("No checkpoint needed")
+    expect(panel(page, "Maintenance")).not_to_contain_text("checkpoint available")
+
+
+def test_what_stands_at_the_right_of_a_head_stands_above_its_rows(page: Page) -> None:
+    open_console(page)
+    for title, said in (("Session health", re.compile("^Doctor look")), ("Resources", re.compile("^measured"))):
+        head, outer = panel(page, title).get_by_text(said).bounding_box(), panel(page, title).bounding_box()
+        assert head is not None and outer is not None
+        assert outer["x"] + outer["width"] - (head["x"] + head["width"]) == pytest.approx(17, abs=0.6)  # and a line

@@ -130,6 +130,8 @@ class TestRestart:
         banner = own_page.get_by_role("alert")
         expect(banner).to_contain_text(re.compile(r"What you see is from \d\d:\d\d"))
         expect(banner).to_contain_text("fills the gap")
+        box = banner.bounding_box()
+        assert box is not None and box["x"] < 40  # beside what floats in the middle of a transcript
         expect_runs(own_page, count)  # what was read stays
         own_studio.start()
         for tab in (own_page, second):

@@ -333,3 +333,22 @@ def test_the_list_is_there_in_both_themes(page: Page, scheme: str) -> None:
 @pytest.fixture
 def look(request: pytest.FixtureRequest) -> dict[str, Any]:
     return getattr(request, "param", {})
+
+
+@pytest.mark.parametrize("query", ["?status=bogus", "?health=bogus&view=bogus"])
+def test_a_word_that_nobody_knows_filters_nothing(page: Page, query: str) -> None:
+    open_runs(page, query)
+    expect(page.get_by_role("button", name=re.compile("^Remove the filter"))).to_have_count(0)
+    expect(tabs(page).first).to_have_attribute("aria-current", "page")
+    expect(rows(page).first).to_be_visible()
+
+
+def test_who_types_a_name_still_sees_what_it_is_a_name_of(page: Page) -> None:
+    open_runs(page)
+    page.get_by_role("button", name="Filter", exact=True).click()
+    page.get_by_role("menuitem", name="Agent").click()
+    field = page.get_by_role("textbox", name="Agent")
+    expect(field).to_be_focused()
+    label, box = page.locator("label", has=field).locator("span").bounding_box(), field.bounding_box()
+    assert label is not None and box is not None
+    assert label["x"] + label["width"] + 4 <= box["x"]  # the ring around the field takes so much

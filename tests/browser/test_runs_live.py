@@ -231,7 +231,7 @@ def test_hostile_names_are_text(empty_page: Page, tmp_path: Path) -> None:
     shown = names(empty_page)
     assert HOSTILE["markup"] in shown
     assert "invoice⟨RLO⟩fdp.exe" in shown
-    assert "␛[31mred␛[0m␇" in shown
+    assert "⟨ESC⟩[31mred⟨ESC⟩[0m⟨BEL⟩" in shown
     assert HOSTILE["arabic"] in shown
     assert {box["height"] for box in (one.bounding_box() for one in rows(empty_page).all()) if box} == {44}
     assert empty_page.evaluate("document.documentElement.scrollWidth <= innerWidth")

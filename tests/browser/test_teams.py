@@ -233,7 +233,7 @@ class TestAround:
         expect(staged.get_by_text("b⟨RLO⟩rob").first).to_be_visible()
         staged.get_by_role("button", name="Expand raw message").click()
         expect(messages(staged).first).to_contain_text("<script>window.hacked = true</script>")
-        expect(messages(staged).first).to_contain_text("␛[31mred by ANSI")
+        expect(messages(staged).first).to_contain_text("⟨ESC⟩[31mred by ANSI")
         assert staged.evaluate("window.hacked") is None
         expect(staged.locator("main script, main iframe, main img")).to_have_count(0)
         assert staged.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -30,18 +30,22 @@ const UNSEEN =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\u{e0000}-\u{e007f}]/gu
 const SPACES = /[\s\u2028\u2029]+/g
 
+// Unicode has a picture for each of these, but few fonts draw them.
+const CONTROLS =
+  'NUL SOH STX ETX EOT ENQ ACK BEL BS HT LF VT FF CR SO SI DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB ESC FS GS RS US'.split(
+    ' ',
+  )
 const DELETE = 0x7f
-const PICTURES = 0x2400 // ␀, and a picture for each control character after it
-const PICTURE_OF_DELETE = '␡'
 
 function mark(character: string): string {
   const name = NAMES[character]
   if (name !== undefined) return `⟨${name}⟩`
   const code = character.codePointAt(0) ?? 0
-  if (code < 0x20) return String.fromCharCode(PICTURES + code)
+  const control = code === DELETE ? 'DEL' : CONTROLS[code]
+  if (control !== undefined) return `⟨${control}⟩`
   const tag = code - TAGS
   if (tag >= LETTERS.first && tag <= LETTERS.last) return `⟨TAG ${String.fromCharCode(tag)}⟩`
-  return code === DELETE ? PICTURE_OF_DELETE : `⟨${code.toString(16).toUpperCase()}⟩`
+  return `⟨${code.toString(16).toUpperCase()}⟩`
 }
 
 /** A text of several lines as it is, with a visible mark for every character that cannot be seen but does something. */

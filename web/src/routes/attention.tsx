@@ -15,7 +15,8 @@ export const Route = createFileRoute('/attention')({
 })
 
 function AttentionPage() {
-  const { signal } = Route.useSearch()
+  const given = Route.useSearch().signal
+  const signal = isSignal(given) ? given : undefined // the router keeps words that nobody knows
   const visit = useVisit()
   const list = useInfiniteQuery(concernsQuery(signal, visit))
   return (

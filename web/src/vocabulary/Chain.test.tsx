@@ -37,6 +37,13 @@ test('silence goes on while nobody asks the server', () => {
   expect(container).toHaveTextContent('Running · quiet 10h')
 })
 
+test('each part has its own fill, so that one without room takes it along', () => {
+  render(<Chain words={['Running', 'quiet 9h']} state={state} raw="running" />)
+  const chain = screen.getByTitle('status running')
+  expect(chain).not.toHaveClass('bg-tone-soft')
+  for (const part of chain.children) expect(part).toHaveClass('bg-tone-soft')
+})
+
 test('what a name hides can be seen', () => {
   const { container } = render(<Chain words={['Aborted', 'by \u202eanna']} state={state} />)
   expect(container).toHaveTextContent('Aborted · by ⟨RLO⟩anna')

@@ -4,6 +4,7 @@ import { type RunInFull, runQuery } from '@/api/runs'
 import { timeOfStudio, useNow } from '@/lib/clock'
 import { formatMoment } from '@/lib/time'
 import { Button, buttonClass } from '@/ui/Button'
+import { Dotted } from '@/ui/Dotted'
 import { Icon, type IconName } from '@/ui/Icon'
 import { Skeleton } from '@/ui/states'
 import { type Fact, factsOf, type Proof, rulingOf } from './evidence'
@@ -72,7 +73,11 @@ export function EvidenceFacts({ run }: { run: RunInFull }) {
         <p className="text-13 break-words">
           <b className="strong">{ruling.word}:</b> {ruling.sentence}
         </p>
-        {ruling.code === null ? null : <p className="mono text-text-3">{ruling.code}</p>}
+        {ruling.code === null ? null : (
+          <p className="mono text-text-3">
+            <Dotted text={ruling.code} />
+          </p>
+        )}
       </div>
       <ul className="grid gap-1.5">
         {factsOf(run, now).map((fact) => (
@@ -94,7 +99,7 @@ function FactLine({ runId, fact }: { runId: string; fact: Fact }) {
       </span>
       <span className="min-w-0 text-right break-words text-text-3" title={fact.title}>
         {fact.place === undefined ? (
-          fact.because
+          <Dotted text={fact.because} />
         ) : (
           <MessageLink runId={runId} place={fact.place}>
             {fact.because}

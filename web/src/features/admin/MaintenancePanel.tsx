@@ -18,23 +18,28 @@ const LEGACY = 'Runs created before the current status vocabulary. Excluded from
 export function MaintenancePanel({ health, className = '' }: { health: Health; className?: string }) {
   const now = useNow()
   const { maintenance, db } = health
-  const hasLog = db.wal_bytes !== null
+  const pending = db.wal_bytes === null ? 0 : (db.wal_pending_bytes ?? 0)
+  const isDue = maintenance.checkpoint.recommended
   return (
     <Panel title="Maintenance" className={`flex flex-col ${className}`}>
       <ul className="grid flex-1 grid-cols-[minmax(0,1fr)] content-evenly py-2">
         <Line
-          icon={maintenance.checkpoint.recommended ? 'warning' : 'info'}
-          isDue={maintenance.checkpoint.recommended}
+          icon={isDue ? 'warning' : pending > 0 ? 'info' : 'check'}
+          isDue={isDue}
           says={
-            hasLog
-              ? maintenance.checkpoint.recommended
-                ? 'WAL checkpoint recommended'
-                : 'WAL checkpoint available'
-              : 'No checkpoint needed'
+            isDue
+              ? 'WAL checkpoint recommended'
+              : pending > 0
+                ? 'WAL checkpoint available'
+                : 'No checkpoint needed'
           }
           why={maintenance.checkpoint.sentence}
         >
-          {hasLog ? `${formatBytes(db.wal_pending_bytes ?? 0)} pending` : maintenance.checkpoint.sentence}
+          {db.wal_bytes === null
+            ? maintenance.checkpoint.sentence
+            : pending > 0
+              ? `${formatBytes(pending)} pending`
+              : 'nothing pending'}
         </Line>
         <Last what="Last checkpoint" event={maintenance.checkpoint.last} now={now} />
         <Line

@@ -3,6 +3,7 @@ import type { Schema } from '@/api/client'
 import { useNow } from '@/lib/clock'
 import { plainLine } from '@/lib/plain'
 import { formatClock, formatDate, formatTime, formatWhole, isSameDay } from '@/lib/time'
+import { Dotted } from '@/ui/Dotted'
 import { Icon } from '@/ui/Icon'
 import { Panel } from '@/ui/Panel'
 import { Skeleton } from '@/ui/states'
@@ -79,7 +80,11 @@ function StepRow({ step }: { step: Step }) {
       </td>
       <td className="px-3 py-3 break-words max-[639px]:order-1 max-[639px]:col-span-2">
         {step.sentence === null ? null : <p className="leading-[18px]">{plainLine(step.sentence)}</p>}
-        {step.reason_code === null ? null : <p className="mono text-text-3">{plainLine(step.reason_code)}</p>}
+        {step.reason_code === null ? null : (
+          <p className="mono text-text-3">
+            <Dotted text={plainLine(step.reason_code)} />
+          </p>
+        )}
         <Proof step={step} />
       </td>
       <td className="py-3 pr-4 pl-3 break-words text-text-2 max-[639px]:text-right">

@@ -86,7 +86,7 @@ function NameWord({ label, value, isNew, onChange, onRemove }: WordProps & { onR
           if (event.key === 'Escape') isNew ? onRemove() : setText(String(value))
         }}
         style={{ width: `${Math.min(Math.max(text.length, 10), 28)}ch` }}
-        className="mx-1 h-5 rounded-chip bg-transparent px-0.5 medium text-text placeholder:font-normal placeholder:text-text-3"
+        className="mx-2 h-5 rounded-chip bg-transparent px-0.5 medium text-text placeholder:font-normal placeholder:text-text-3"
       />
     </label>
   )

@@ -29,7 +29,8 @@ export function ConnectionMark() {
   )
 }
 
-/** After a while without the server: what is shown is not what is. It lies above the page, so that nothing moves. */
+/** After a while without the server: what is shown is not what is. It lies above the page, so that nothing moves, and
+ * beside what asks to be pressed there. */
 export function AwayBanner() {
   const connection = useConnection()
   const since = connection.state === 'offline' ? timeOfStudio(connection.since) : null
@@ -38,7 +39,7 @@ export function AwayBanner() {
   return (
     <div
       role="alert"
-      className="t-warning fixed bottom-4 left-1/2 z-40 flex w-[560px] max-w-[calc(100vw-84px)] -translate-x-1/2 items-start gap-2.5 rounded-panel border border-tone-line bg-tone-soft py-3 pr-3 pl-3.5 text-tone-fg shadow-2"
+      className="t-warning fixed bottom-4 left-1/2 z-40 flex w-[560px] max-w-[calc(100vw-84px)] -translate-x-1/2 items-start wide:left-4 wide:w-[420px] wide:translate-x-0 gap-2.5 rounded-panel border border-tone-line bg-tone-soft py-3 pr-3 pl-3.5 text-tone-fg shadow-2"
     >
       <Icon name="warning" className="mt-0.5 text-tone" />
       <div className="min-w-0 flex-1">

@@ -1,4 +1,5 @@
 import { createFileRoute, useNavigate } from '@tanstack/react-router'
+import { useMemo } from 'react'
 import { Transitioning } from '@/actions/Transitioning'
 import type { RunSearch } from '@/api/runList'
 import { useVisit } from '@/api/visits'
@@ -9,7 +10,8 @@ import { Page } from '@/features/shell/Page'
 export const Route = createFileRoute('/runs/')({ validateSearch: readSearch, component: RunsPage })
 
 function RunsPage() {
-  const search = Route.useSearch()
+  const given = Route.useSearch()
+  const search = useMemo(() => readSearch(given), [given]) // the router keeps words that nobody knows
   const visit = useVisit()
   const navigate = useNavigate({ from: Route.fullPath })
   const change = (next: RunSearch, isTyping = false): void => {
