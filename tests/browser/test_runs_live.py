@@ -179,7 +179,7 @@ def test_the_palette_and_the_sidebar_open_a_list_as_it_is_now(own_page: Page, ow
     finish(own_world, "Triage the nightly failures", "failed")
     expect(failed).to_contain_text(str(before + 2))
     own_page.keyboard.press("Control+k")
-    own_page.get_by_role("combobox").fill("failed today")
+    own_page.get_by_role("combobox").fill("failed 24h")
     expect(own_page.get_by_role("option")).to_have_count(1)
     own_page.keyboard.press("Enter")
     expect(own_page).to_have_url(re.compile(r"view=failed_24h$"))
