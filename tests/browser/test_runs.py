@@ -352,3 +352,17 @@ def test_who_types_a_name_still_sees_what_it_is_a_name_of(page: Page) -> None:
     label, box = page.locator("label", has=field).locator("span").bounding_box(), field.bounding_box()
     assert label is not None and box is not None
     assert label["x"] + label["width"] + 4 <= box["x"]  # the ring around the field takes so much
+
+
+@pytest.mark.parametrize("width", [1440, 1280, 1279, 1100, 1001, 900, 480])
+def test_every_column_that_is_shown_is_within_the_table(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    open_runs(page)
+    expect(rows(page).first).to_be_visible()
+    table = page.get_by_role("table", name="Runs")
+    outside = table.evaluate(
+        """(table) => [...table.querySelectorAll('[role=columnheader], [role=cell]')]
+          .filter((one) => one.getBoundingClientRect().right > table.getBoundingClientRect().right + 1)
+          .map((one) => one.textContent)"""
+    )
+    assert outside == []

@@ -62,7 +62,7 @@ export const columns = column.columns([
     id: 'state',
     header: 'State',
     enableHiding: false,
-    meta: { width: '264px', narrow: 'minmax(90px,252px)' },
+    meta: { width: 'minmax(160px,264px)', narrow: 'minmax(90px,252px)' },
     cell: ({ row: { original } }) => <StateCell view={original} />,
   }),
   column.display({

@@ -20,7 +20,7 @@ const DEFAULTS: Columns = {
   cost: false,
   updated: true,
 }
-const WIDE = '(min-width: 1001px)'
+const WIDE = '(min-width: 1280px)' // beside the whole sidebar all columns of the beginning have room
 const SMALL = '(max-width: 599px)'
 // What a narrow window has no room for, whatever was chosen for a wide one.
 const ONLY_WIDE: readonly OptionalColumn[] = ['kind', 'size', 'tokens', 'cost']
