@@ -35,7 +35,7 @@ run: web         ## the studio, at http://127.0.0.1:8765 or the next free port
 
 test: check web chromium  ## everything that CI runs
 	@$(NPM) test --silent
-	$(BIN)/python -m pytest -n 3 --dist worksteal -q
+	$(BIN)/python -m pytest -n 2 --dist worksteal -q
 
 test-real: $(READY)  ## the engines with the real Claude Code and Codex, which come from the npm registry
 	$(BIN)/python -m tests.real_agents
