@@ -7,9 +7,11 @@ from contextlib import asynccontextmanager
 from fastapi import APIRouter, FastAPI
 from fastapi.concurrency import run_in_threadpool
 from fastapi.routing import APIRoute
+from fastapi.telemetry import TelemetryConfig
 
 from lionstudio.server import errors
 from lionstudio.server.addresses import Addresses
+from lionstudio.server.appends import Appends
 from lionstudio.server.guard import Door, Guard
 from lionstudio.server.guesses import Guesses
 from lionstudio.server.pages import Pages
@@ -42,6 +44,15 @@ ROUTERS: tuple[APIRouter, ...] = (
     upkeep.router,
 )
 
+# Nothing leaves this machine, whatever the environment says to a framework that can send.
+NO_TELEMETRY: TelemetryConfig = {
+    "tracing": False,
+    "metrics": False,
+    "logs": False,
+    "operation_spans": False,
+    "auto_configure": False,
+}
+
 
 def create_app(settings: Settings, door: Door | None = None, *, now: Callable[[], float] = time.time) -> FastAPI:
     """The server for one database, as it is seen through one door."""
@@ -66,6 +77,7 @@ def create_app(settings: Settings, door: Door | None = None, *, now: Callable[[]
         redoc_url=None,
         redirect_slashes=False,  # an address that is nearly one of ours is none
         generate_unique_id_function=_operation_id,
+        telemetry=NO_TELEMETRY,
         responses={
             **{code: {"model": errors.ErrorBody} for code in (404, 409, 422, 503)},
             "default": {"model": errors.ErrorBody, "description": "Anything else that is refused, by the door or here"},
@@ -76,6 +88,7 @@ def create_app(settings: Settings, door: Door | None = None, *, now: Callable[[]
         app.include_router(router, prefix="/api")
     app.include_router(login.make_router(door, guesses))
     app.router.default = Pages(settings.web_folder, app.router.default)  # after every route, so that none is hidden
+    app.router.middleware_stack = Appends(app.router.middleware_stack)
     app.add_middleware(Addresses)
     app.add_middleware(Guard, door=door, guesses=guesses)
     return app

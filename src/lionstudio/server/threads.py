@@ -73,5 +73,6 @@ def _settle(done: "asyncio.Future[Any]", settle: Callable[[Any], None], outcome:
 
 READS: Final = Lane("reads", most=40)
 WRITES: Final = Lane("writes", most=40)  # while another program holds the file, all of them wait for it
+LARGE: Final = Lane("large writes", most=2)  # each takes hundreds of megabytes while it is read
 SLOW: Final = Lane("slow acts", most=4)  # what reads or moves the whole database, or walks through folders
 STREAMS: Final = Lane("streams", most=8)  # reads of many streams, none of which takes long

@@ -22,7 +22,7 @@ from lionstudio.server.dependencies import AfterPosition, Ctx, MessageLimit, Pag
 from lionstudio.server.live import BEAT, Ear, EventStream, LiveFeed, event, place
 from lionstudio.server.routes.system import STREAM, After, LastEventId
 from lionstudio.server.routes.teams import Full, written
-from lionstudio.server.schemas.messages import MESSAGES_AT_ONCE, MessageIn, MessageOut, PositionsOut, Stored
+from lionstudio.server.schemas.messages import ID_LENGTH, MessageIn, MessageOut, MessagesIn, PositionsOut, Stored
 from lionstudio.server.schemas.page import Page
 from lionstudio.server.schemas.recording import (
     Beaten,
@@ -47,12 +47,11 @@ from lionstudio.services.session_stream import SessionStream, StreamPage, parse_
 
 router = APIRouter(route_class=Route, prefix="/sessions", tags=["runs"])
 
-SessionId = Annotated[str, Path(max_length=200)]
+SessionId = Annotated[str, Path(max_length=ID_LENGTH)]
 Words = Annotated[str | None, Query(max_length=4_000)]
 # The shape says which of the two is meant, so that only what is wrong with that one is told.
 Said = Annotated[
-    Annotated[MessageIn, Tag("message")]
-    | Annotated[list[MessageIn], Field(max_length=MESSAGES_AT_ONCE), Tag("messages")],
+    Annotated[MessageIn, Tag("message")] | Annotated[MessagesIn, Tag("messages")],
     Discriminator(lambda body: "messages" if isinstance(body, list) else "message"),
 ]
 
@@ -89,7 +88,7 @@ def list_sessions(
     ] = None,
     view: View | None = None,
     id: Annotated[
-        list[Annotated[str, Field(max_length=200)]] | None,
+        list[Annotated[str, Field(max_length=ID_LENGTH)]] | None,
         Query(max_length=IDS_LIMIT, description="only these; again for each"),
     ] = None,
     sort: Sort = Sort.ACTIVE,
@@ -109,7 +108,9 @@ def list_messages(
     ctx: Ctx,
     session_id: SessionId,
     after: AfterPosition,
-    branch: Annotated[str | None, Query(max_length=200, description="only this branch, with what it inherited")] = None,
+    branch: Annotated[
+        str | None, Query(max_length=ID_LENGTH, description="only this branch, with what it inherited")
+    ] = None,
     limit: MessageLimit = 200,
 ) -> Page[MessageOut]:
     """What was said, in the order it was stored. A page has a megabyte at most, or one message, so it may be short."""
@@ -126,7 +127,9 @@ def list_messages(
 def find_messages(
     ctx: Ctx,
     session_id: SessionId,
-    branch: Annotated[str | None, Query(max_length=200, description="in this branch, with what it inherited")] = None,
+    branch: Annotated[
+        str | None, Query(max_length=ID_LENGTH, description="in this branch, with what it inherited")
+    ] = None,
     share: MessageShare | None = None,
     search: Annotated[str | None, Query(max_length=1_000, description="words that they say, in any case")] = None,
 ) -> PositionsOut:

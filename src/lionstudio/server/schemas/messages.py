@@ -11,8 +11,9 @@ from lionstudio.server.schemas.texts import Length
 
 LARGEST_POSITION = 2**53  # what every reader of JSON takes as it is
 MESSAGES_AT_ONCE = 1_000
+ID_LENGTH = 200
 # An id stands in addresses, so it has nothing in it that an address would take for something else.
-Id = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[A-Za-z0-9][A-Za-z0-9._:@+-]*$")]
+Id = Annotated[str, Field(min_length=1, max_length=ID_LENGTH, pattern=r"^[A-Za-z0-9][A-Za-z0-9._:@+-]*$")]
 Name = Annotated[str, Length(4_000)]
 Role = Annotated[str, Length(100, at_least=1), Field(examples=["user", "assistant", "system", "action"])]
 # Too late a time is refused with a hint: mostly it is one in milliseconds.
@@ -90,6 +91,9 @@ class MessageIn(BaseModel):
             id=self.id,
             created_at=self.created_at,
         )
+
+
+MessagesIn = Annotated[list[MessageIn], Field(max_length=MESSAGES_AT_ONCE)]
 
 
 class Stored(BaseModel):
