@@ -35,6 +35,8 @@ def test_a_code_is_dotted_and_described_by_a_sentence(code):
     [
         ("completed", 0, "run.completed.normal"),
         ("completed", None, "run.completed.normal"),
+        ("completed", 3, "run.completed.reported"),
+        ("completed", -9, "run.completed.reported"),
         ("failed", 1, "run.failed.exit_nonzero"),
         ("failed", 255, "run.failed.exit_nonzero"),
         ("failed", 126, "run.failed.not_executable"),

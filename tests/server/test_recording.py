@@ -305,7 +305,7 @@ def test_every_writing_route_knows_a_run_that_is_not_there(client: TestClient) -
     ]:
         for id in ("nope", "..%2E", "' OR 1=1 --", "%ED%A0%80"):
             refused(client.post(f"/api/sessions/{id}/{path}", json=body), 404, "session_not_found")
-        assert client.post(f"/api/sessions/%00/{path}", json=body).status_code in {404, 422}
+        assert client.post(f"/api/sessions/%00/{path}", json=body).status_code == 404
 
 
 def test_a_branch_may_begin_empty_or_fork(client: TestClient, ctx: Context) -> None:
@@ -370,9 +370,28 @@ def test_a_run_ends_once_and_only_with_a_final_status(client: TestClient, ctx: C
     refused(client.post(path, json={"status": "running"}), 422, "invalid_request")
     for bad in ({"status": "done"}, {"exit_code": "x"}, {"exit_code": 2**31}, {"exit_code": 1.5}, {"bogus": 1}, []):
         refused(client.post(path, json=bad), 422, "invalid_request")
-    assert ok(client.post(path, json={"exit_code": 1}))["status"] == "failed"
-    assert ok(client.post(path, json={"exit_code": 0}))["status"] == "failed"
+    for _ in "12":
+        assert ok(client.post(path, json={"exit_code": 1}))["status"] == "failed"
     assert len(ok(client.get("/api/sessions/run-1/history"))["items"]) == 2
+
+
+def test_a_run_that_says_it_completed_with_an_exit_code_of_failure_is_told_so(client: TestClient, ctx: Context) -> None:
+    start_run(ctx)
+    row = ok(client.post("/api/sessions/run-1/finish", json={"status": "completed", "exit_code": 3}))
+    (reason,) = [reason for reason in row["state"]["reasons"] if reason["code"].startswith("run.completed")]
+    assert (row["status"], reason["code"]) == ("completed", "run.completed.reported")
+    assert reason["sentence"] == "The run said that it completed, although its exit code was not 0."
+
+
+def test_a_run_that_contradicts_itself_keeps_its_end_and_both_reports(client: TestClient, ctx: Context) -> None:
+    start_run(ctx)
+    for exit_code in (1, 0, 0, 1, 0):
+        assert ok(client.post("/api/sessions/run-1/finish", json={"exit_code": exit_code}))["status"] == "failed"
+    *_, end, late = ok(client.get("/api/sessions/run-1/history"))["items"]
+    assert (end["to_status"], end["reason_code"]) == ("failed", "run.failed.exit_nonzero")
+    assert (late["to_status"], late["reason_code"]) == ("failed", "run.ended.late_report")
+    assert late["evidence"] == {"reported": "completed", "exit_code": 0}
+    assert late["sentence"] == "The run reported completed after it had ended as failed."
 
 
 def test_a_late_report_never_overturns_an_operator(client: TestClient, ctx: Context, clock: Clock) -> None:

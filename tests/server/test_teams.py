@@ -250,6 +250,7 @@ class TestMessages:
         for id in ("m-2", "ghost", "%00"):
             answer = client.get(f"{MESSAGES}/{id}")
             assert (answer.status_code, answer.json()["code"]) == (404, "message_not_found")
+            assert "li team show TEAM --json" in answer.json()["hint"]
 
 
 class TestBesideARun:

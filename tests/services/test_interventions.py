@@ -27,6 +27,7 @@ from lionstudio.services.interventions import Intervention
 from lionstudio.services.refusing import MOST_AT_ONCE
 from lionstudio.store import changes
 from tests.factories import NOW, Clock, line_of, start_run, user_says
+from tests.services.interleaving import do_within
 
 
 @pytest.fixture
@@ -329,6 +330,35 @@ def test_a_run_that_ends_while_it_is_being_ended_keeps_its_own_status(ctx: Conte
     assert sessions.get_session(ctx, "run-1").end_actor == "run"
 
 
+def steps(ctx: Context) -> list[tuple[str | None, str, str, str]]:
+    history = sessions.list_history(ctx, "run-1")
+    return [(step.from_status, step.to_status, step.actor, step.reason_code) for step in history[1:]]
+
+
+def test_a_run_that_ends_at_the_same_moment_is_not_ended_by_hand(ctx: Context, clock: Clock):
+    start_run(ctx)
+    clock.pass_seconds(7 * HOUR)
+    _, refused = do_within(
+        ctx, lambda: sessions.finish_session(ctx, "run-1", "completed"), lambda: transition(ctx, "run-1")
+    )
+    assert type(refused) is IllegalTransition
+    assert steps(ctx) == [("running", "completed", "run", "run.completed.normal")]
+    assert admin.list_events(ctx) == []
+
+
+def test_a_run_that_is_ended_by_hand_at_the_same_moment_reports_its_end_late(ctx: Context, clock: Clock):
+    start_run(ctx)
+    clock.pass_seconds(7 * HOUR)
+    (ended,), run = do_within(
+        ctx, lambda: transition(ctx, "run-1"), lambda: sessions.finish_session(ctx, "run-1", "completed")
+    )
+    assert run == ended.session
+    assert steps(ctx) == [
+        ("running", "failed", "ana", "run.ended.by_operator"),
+        ("failed", "failed", "run", "run.ended.late_report"),
+    ]
+
+
 def test_messages_after_the_operator_ended_the_run_are_kept_and_said(ctx: Context, clock: Clock):
     start_dead_run(ctx)
     transition(ctx)
@@ -336,6 +366,19 @@ def test_messages_after_the_operator_ended_the_run_are_kept_and_said(ctx: Contex
     messages.append_message(ctx, line_of("run-1"), user_says("I am still here"))
     run, verdict = health.judge(ctx, "run-1")
     assert (run.status, run.message_count) == (SessionStatus.FAILED, 2)
+    assert "run.health.wrote_after_end" in [reason.code for reason in verdict.reasons]
+
+
+def test_a_message_that_is_sent_again_after_the_end_was_not_written_after_it(ctx: Context, clock: Clock):
+    start_dead_run(ctx)
+    messages.append_message(ctx, line_of("run-1"), user_says("go on", id="m-1"))
+    transition(ctx)
+    ended = sessions.get_session(ctx, "run-1")
+    clock.pass_seconds(5)
+    messages.append_message(ctx, line_of("run-1"), user_says("go on", id="m-1"))
+    assert sessions.get_session(ctx, "run-1") == ended
+    messages.append_message(ctx, line_of("run-1"), user_says("go on now", id="m-1"))
+    _, verdict = health.judge(ctx, "run-1")
     assert "run.health.wrote_after_end" in [reason.code for reason in verdict.reasons]
 
 

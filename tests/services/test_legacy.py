@@ -40,6 +40,16 @@ def test_a_legacy_run_stays_so_until_an_operator_backfills_it(ctx: Context) -> N
     assert sorted(told) == ["old-1", "old-2"]
 
 
+def test_a_backfilled_run_that_reports_its_end_names_nobody_who_ended_it(ctx: Context) -> None:
+    bring_in(ctx, "old-1")
+    legacy.backfill_legacy(ctx, actor="ana")
+    for status in ("completed", "failed"):
+        assert sessions.finish_session(ctx, "old-1", status).status is SessionStatus.COMPLETED
+    backfilled, late = sessions.list_history(ctx, "old-1")
+    assert (backfilled.actor, late.actor) == ("ana", "run")
+    assert late.sentence == "The run reported failed after it had ended as completed."
+
+
 def test_backfilling_when_there_is_nothing_leaves_no_trace(ctx: Context) -> None:
     start_run(ctx)
     before = newest_number(ctx)

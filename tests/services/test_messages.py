@@ -12,16 +12,26 @@ from lionstudio.domain.conversation import (
     ACTION_REQUEST_CLASS,
     ACTION_RESPONSE_CLASS,
     SYSTEM_CLASS,
+    Branch,
     MessageDraft,
     MessageKind,
 )
-from lionstudio.domain.errors import BranchNotFound, InvalidContent, InvalidRequest, MessageNotFound, SessionNotFound
+from lionstudio.domain.errors import (
+    AlreadyExists,
+    BranchNotFound,
+    InvalidContent,
+    InvalidRequest,
+    MessageNotFound,
+    SessionNotFound,
+)
+from lionstudio.domain.session import Session
 from lionstudio.domain.usage import Usage
-from lionstudio.services import branches, messages, runs, sessions
+from lionstudio.services import branches, imports, messages, runs, sessions
 from lionstudio.services.branches import BranchDraft
 from lionstudio.services.change_feed import newest_number
 from lionstudio.services.context import Context, new_line
-from tests.factories import Clock, assistant_says, line_of, start_run, user_says
+from tests.factories import NOW, Clock, assistant_says, line_of, start_run, user_says
+from tests.services.interleaving import do_within
 
 
 def texts(ctx: Context, session_id: str = "run-1", branch_id: str | None = None) -> list[Any]:
@@ -214,12 +224,23 @@ def test_a_message_for_a_run_that_does_not_exist_is_refused_whole(ctx: Context) 
 
 def test_asking_for_what_is_not_there_names_it(ctx: Context) -> None:
     start_run(ctx)
-    with pytest.raises(MessageNotFound, match="'m-9'"):
+    with pytest.raises(MessageNotFound, match="'m-9'") as refused:
         messages.get_message(ctx, "m-9")
+    assert "li runs export RUN" in str(refused.value.hint)
     with pytest.raises(BranchNotFound, match="'b-9'"):
         messages.find_line(ctx, "run-1", "b-9")
     with pytest.raises(SessionNotFound, match="'run-9'"):
         messages.list_messages(ctx, "run-9")
+
+
+def test_without_a_branch_that_began_with_its_run_the_earliest_is_the_first(ctx: Context) -> None:
+    found = [
+        imports.BranchImport(Branch(id, NOW + later, "old-1", f"{id}-order"), [user_says(id, id=f"{id}-1")])
+        for id, later in (("c", 3), ("b", 1), ("a", 2))
+    ]
+    brought = imports.import_sessions(ctx, [imports.SessionImport(Session("old-1", NOW, NOW, "order"), found)])
+    assert not brought.problems
+    assert messages.find_line(ctx, "old-1").branch_id == "b"
 
 
 def test_pages_follow_each_other_without_gap_or_overlap(ctx: Context) -> None:
@@ -424,6 +445,19 @@ def test_two_threads_sending_one_id_at_once_leave_one_message_in_one_place(ctx: 
     for thread in threads:
         thread.join()
     assert len(texts(ctx)) == 20
+
+
+def test_a_message_id_that_two_runs_take_at_the_same_moment_stays_with_the_first(ctx: Context) -> None:
+    for session_id in ("run-1", "run-2"):
+        start_run(ctx, session_id)
+
+    def say(session_id: str) -> list[str]:
+        draft = user_says(f"of {session_id}", id="m-1")
+        return messages.append_to_session(ctx, session_id, [(None, user_says("before")), (None, draft)])
+
+    stored, refused = do_within(ctx, lambda: say("run-1"), lambda: say("run-2"))
+    assert (stored[1], type(refused)) == ("m-1", AlreadyExists)
+    assert (texts(ctx, "run-1"), texts(ctx, "run-2")) == (["before", "of run-1"], [])
 
 
 def test_similar_messages_come_nearest_first(ctx: Context) -> None:

@@ -213,7 +213,7 @@ def test_an_ended_run_is_refused_and_a_zombie_is_to_be_cleaned_up(ctx: Context, 
     end_run(ctx)
     with pytest.raises(CannotRepair, match="has ended: Completed") as caught:
         mend(ctx, tmp_path)
-    assert caught.value.hint is None
+    assert caught.value.hint == "Nothing of it needs repair. How it ended: li runs show run-1"
     write(tmp_path / "out" / "half.tmp")
     with pytest.raises(CannotRepair) as caught:
         mend(ctx, tmp_path)

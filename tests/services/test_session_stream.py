@@ -227,6 +227,18 @@ def test_a_change_of_what_was_sent_before_is_sent_while_the_reader_is_still_behi
     assert ids(stream.read().items) == ["a", "i0"]
 
 
+def test_a_message_that_was_sent_before_it_was_said_hides_none(ctx: Context) -> None:
+    start_run(ctx)
+    say(ctx, "a")
+    letter = user_says("hi", id="letter", recipient="ana")
+    messages.send_message(ctx, "run-1", letter)
+    say(ctx, "b")
+    cursor = read_on(ctx, None)[-1].cursor
+    bring_in(ctx, "i1", "i2")
+    messages.append_message(ctx, LINE, letter)
+    assert [item.message.id for item in read_on(ctx, cursor)] == ["i1", "i2", "letter"]
+
+
 def test_a_change_behind_an_import_does_not_send_the_import_again(ctx: Context) -> None:
     start_run(ctx)
     say(ctx, "a")
@@ -351,6 +363,7 @@ class StreamMachine(RuleBasedStateMachine):
         start_run(self.ctx, self.session_id)
         self.lines = [line_of(self.session_id)]
         self.ids: list[str] = []
+        self.sent: list[str] = []
         self.changed: dict[str, int] = {}
         self.readers = [Chain(self.ctx, self.session_id), Chain(self.ctx, self.session_id)]
 
@@ -372,7 +385,7 @@ class StreamMachine(RuleBasedStateMachine):
             self.changed[id] = self.changed.get(id, 0) + changes_it
             stored = messages.get_message(self.ctx, id)
             text = f"{id} {self.changed[id]}" if changes_it else stored.content["instruction"]
-            draft = user_says(text, id=id, created_at=stored.created_at)
+            draft = user_says(text, id=id, created_at=stored.created_at, recipient=stored.recipient)
             messages.append_message(self.ctx, self._line_of(id), draft)
 
     def _line_of(self, id: str) -> object:
@@ -380,6 +393,20 @@ class StreamMachine(RuleBasedStateMachine):
             if any(one.id == id for one in messages.list_messages(self.ctx, self.session_id, line.branch_id)):
                 return line
         raise AssertionError(id)
+
+    @rule()
+    def send_away(self) -> None:
+        """The news tells of it as of any message of this run, but it stands nowhere in it."""
+        self.sent.append(f"{self.session_id}-s{next(self.names)}")
+        draft = user_says("sent", id=self.sent[-1], recipient="somebody", created_at=NOW)
+        messages.send_message(self.ctx, self.session_id, draft)
+
+    @rule()
+    def say_what_was_sent(self) -> None:
+        if self.sent:
+            self.ids.append(self.sent.pop())
+            draft = user_says("sent", id=self.ids[-1], recipient="somebody", created_at=NOW)
+            messages.append_message(self.ctx, self.lines[0], draft)
 
     @rule(count=st.integers(1, 7))
     def bring_in(self, count: int) -> None:

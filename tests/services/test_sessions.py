@@ -2,16 +2,18 @@
 
 import pytest
 
+from lionstudio.domain.conversation import Branch
 from lionstudio.domain.errors import (
     AlreadyExists,
     Ambiguous,
+    BranchNotFound,
     ForkOutOfRange,
     InvalidRequest,
     SessionNotFound,
     UnknownWord,
 )
 from lionstudio.domain.process import Place, ProcessRecord, ProcessRole
-from lionstudio.domain.session import InvocationKind, SessionStatus, SourceKind
+from lionstudio.domain.session import InvocationKind, Session, SessionStatus, SourceKind
 from lionstudio.services import branches, messages, sessions
 from lionstudio.services.branches import BranchDraft
 from lionstudio.services.change_feed import read_changes
@@ -20,6 +22,7 @@ from lionstudio.services.play_runs import find_run_of_play
 from lionstudio.services.session_finding import SHOWN_CHOICES, resolve_session
 from lionstudio.services.sessions import SessionDraft
 from tests.factories import NOW, Clock, line_of, start_run, user_says
+from tests.services.interleaving import do_within
 
 
 def test_a_new_session_is_running_since_now(ctx: Context) -> None:
@@ -37,6 +40,18 @@ def test_starting_the_same_session_again_changes_nothing(ctx: Context) -> None:
     news = read_changes(ctx, 0)
     assert start_run(ctx, name="two") == first
     assert read_changes(ctx, 0) == news
+
+
+def test_a_session_that_is_started_twice_at_the_same_moment_begins_once(ctx: Context) -> None:
+    def start() -> Session:
+        return sessions.start_session(ctx, SessionDraft(new_line("run-1")))
+
+    first, second = do_within(ctx, start, start)
+    assert second == first == sessions.get_session(ctx, "run-1")
+    assert (first.branch_count, [step.reason_code for step in sessions.list_history(ctx, "run-1")]) == (
+        1,
+        ["run.started"],
+    )
 
 
 @pytest.mark.parametrize("wrong", [{"kind": "agnet"}, {"source": "elsewhere"}])
@@ -81,8 +96,30 @@ def test_an_ended_session_does_not_end_again(ctx: Context, clock: Clock) -> None
     start_run(ctx)
     first = sessions.finish_session(ctx, "run-1", "completed")
     clock.pass_seconds(5)
-    assert sessions.finish_session(ctx, "run-1", "failed") == first
+    assert sessions.finish_session(ctx, "run-1", "completed") == first
     assert len(sessions.list_history(ctx, "run-1")) == 2
+    assert sessions.finish_session(ctx, "run-1", "failed") == first
+    assert [step.reason_code for step in sessions.list_history(ctx, "run-1")][2:] == ["run.ended.late_report"]
+
+
+@pytest.mark.parametrize(("first", "again"), [(None, 0), (0, None), (0, 0)])
+def test_an_end_that_is_reported_again_with_or_without_its_exit_code_is_the_same_report(
+    ctx: Context, first: int | None, again: int | None
+) -> None:
+    start_run(ctx)
+    ended = sessions.finish_session(ctx, "run-1", "completed", exit_code=first)
+    assert sessions.finish_session(ctx, "run-1", "completed", exit_code=again) == ended
+    assert len(sessions.list_history(ctx, "run-1")) == 2
+    for exit_code in (None, 1):
+        assert sessions.finish_session(ctx, "run-1", "failed", exit_code=exit_code) == ended
+    assert [step.reason_code for step in sessions.list_history(ctx, "run-1")][2:] == ["run.ended.late_report"]
+
+
+def test_another_exit_code_is_another_report(ctx: Context) -> None:
+    start_run(ctx)
+    sessions.finish_session(ctx, "run-1", "failed", exit_code=1)
+    sessions.finish_session(ctx, "run-1", "failed", exit_code=2)
+    assert sessions.list_history(ctx, "run-1")[-1].evidence == {"reported": "failed", "exit_code": 2}
 
 
 @pytest.mark.parametrize(
@@ -172,6 +209,13 @@ def test_a_fork_out_of_range_is_refused_and_leaves_no_branch(ctx: Context, posit
         assert tx.value("SELECT count(*) FROM progression_heads") == 2
 
 
+def test_a_fork_of_a_branch_that_does_not_exist_is_refused_with_a_way_to_find_one(ctx: Context) -> None:
+    start_run(ctx)
+    with pytest.raises(BranchNotFound, match="nope") as caught:
+        branches.create_branch(ctx, BranchDraft(new_line("run-1"), parent_branch_id="nope"))
+    assert caught.value.hint == "li runs show RUN lists the branches of a run."
+
+
 def test_a_fork_without_a_position_keeps_everything(ctx: Context) -> None:
     start_run(ctx)
     messages.append_messages(ctx, line_of("run-1"), [user_says("a"), user_says("b")])
@@ -184,6 +228,19 @@ def test_announcing_a_branch_twice_changes_nothing(ctx: Context) -> None:
     draft = BranchDraft(new_line("run-1"), name="helper", parent_branch_id="run-1-main", node_metadata={"model": "m"})
     assert branches.create_branch(ctx, draft) == branches.create_branch(ctx, draft)
     assert len(branches.list_branches(ctx, "run-1")) == 2
+
+
+def test_a_branch_id_that_two_runs_take_at_the_same_moment_stays_with_the_first(ctx: Context) -> None:
+    for session_id in ("run-1", "run-2"):
+        start_run(ctx, session_id)
+
+    def branch(session_id: str) -> Branch:
+        line = line_of(session_id)._replace(branch_id="b", branch_progression_id=f"{session_id}-b-order")
+        return branches.create_branch(ctx, BranchDraft(line))
+
+    created, refused = do_within(ctx, lambda: branch("run-1"), lambda: branch("run-2"))
+    assert (created.session_id, type(refused)) == ("run-1", AlreadyExists)
+    assert [each.id for each in branches.list_branches(ctx, "run-2")] == ["run-2-main"]
 
 
 def test_the_newest_run_of_a_play_wins_and_one_that_says_so_before_one_of_its_name(ctx: Context, clock: Clock) -> None:

@@ -13,6 +13,7 @@ REASON_CODES: Mapping[str, str] = {
     "run.started": "A recorder began the run.",
     "run.imported": "The run was imported with the status its source gives it.",
     "run.completed.normal": "The run ended by itself with exit code 0 or left its block normally.",
+    "run.completed.reported": "The run said that it completed, although its exit code was not 0.",
     "run.failed.exit_nonzero": "The command ended with an exit code that means failure.",
     "run.failed.exception": "An exception left the recorded block.",
     "run.failed.not_found": "The command to record does not exist (exit 127).",
@@ -29,7 +30,7 @@ REASON_CODES: Mapping[str, str] = {
     "run.cancelled.killed": "An operator ended the run's process, and the run with it.",
     "run.ended.by_operator": "An operator gave the run its final status.",
     "run.ended.unexplained": "The run has a final status, and what ended it was not recorded.",
-    "run.ended.late_report": "The run reported its own end after an operator had ended it; the status stayed.",
+    "run.ended.late_report": "The run reported another end after it had ended already; the status stayed.",
     "run.backfilled.by_operator": "An operator gave a legacy run a status.",
     "run.legacy.unclassified": "The run predates the status vocabulary and counts as ended.",
     "run.health.ended": "The run has ended, and no file was found that it should have removed.",
@@ -141,7 +142,7 @@ def require_reason_code(code: str) -> str:
 _SIGNALS = range(1, 65)
 _SIGNAL_BASE = 128  # a shell says 128 + n for signal n; `subprocess` says -n
 _EXIT_REASONS: Mapping[SessionStatus, Mapping[int | None, str]] = {
-    SessionStatus.COMPLETED: {},
+    SessionStatus.COMPLETED: {None: "run.completed.normal", 0: "run.completed.normal"},
     SessionStatus.TIMED_OUT: {},
     SessionStatus.ABORTED: {129: "run.aborted.hangup"},
     SessionStatus.CANCELLED: {None: "run.cancelled.task"},
@@ -154,7 +155,7 @@ _EXIT_REASONS: Mapping[SessionStatus, Mapping[int | None, str]] = {
     },
 }
 _OTHERWISE: Mapping[SessionStatus, str] = {
-    SessionStatus.COMPLETED: "run.completed.normal",
+    SessionStatus.COMPLETED: "run.completed.reported",
     SessionStatus.TIMED_OUT: "run.timed_out.deadline",
     SessionStatus.ABORTED: "run.aborted.interrupt",
     SessionStatus.CANCELLED: "run.cancelled.terminated",

@@ -60,7 +60,7 @@ def add_event(
 ) -> AdminEvent:
     """Write down, within the transaction that does it, that something was done."""
     if not action.strip() or not actor.strip():
-        raise InvalidRequest("An event needs an action and an actor.")
+        raise InvalidRequest("An event needs an action and an actor.", hint="Say who does it: actor='ana'.")
     event = AdminEvent(ctx.new_id(), ctx.now(), action, target_id, dict(details or {}), actor)
     audit.add_event(tx, event)
     audit.trim_events(tx, now=ctx.now() - CLOCK_MARGIN)

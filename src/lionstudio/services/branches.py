@@ -5,12 +5,12 @@ from typing import Any, NamedTuple
 
 from lionstudio.domain.change import Topic
 from lionstudio.domain.conversation import Branch, Line, Message, OpenCall
-from lionstudio.domain.errors import AlreadyExists, BranchNotFound
+from lionstudio.domain.errors import BranchNotFound
 from lionstudio.domain.session import Session, last_step, steps_of
 from lionstudio.services.context import Context
 from lionstudio.services.forking import NO_FORK, fork_point, history_length
-from lionstudio.services.messages import PAGE_LIMIT, find_line, list_messages
-from lionstudio.services.sessions import get, lock_sessions
+from lionstudio.services.messages import PAGE_LIMIT, WAY_TO_BRANCHES, find_line, list_messages
+from lionstudio.services.sessions import get, lock_sessions, taken_branch
 from lionstudio.store import branches, forks, progressions
 from lionstudio.store.transaction import Tx
 
@@ -30,7 +30,8 @@ class BranchDraft(NamedTuple):
 def create_branch(ctx: Context, draft: BranchDraft) -> Branch:
     """Begin a branch, or fork one: one row and an empty head, no message is copied (R25).
 
-    Announcing the same branch again changes nothing. Raises ForkOutOfRange, BranchNotFound or SessionNotFound.
+    Announcing the same branch again changes nothing. Raises ForkOutOfRange, BranchNotFound or SessionNotFound, and
+    AlreadyExists for the id of a branch of another run.
     """
     created_at = ctx.now() if draft.created_at is None else draft.created_at
     with ctx.db.write() as tx:
@@ -39,7 +40,7 @@ def create_branch(ctx: Context, draft: BranchDraft) -> Branch:
         known = branches.find(tx, draft.line.branch_id)
         if known is not None:
             if known.session_id != session.id:
-                raise AlreadyExists(f"Another run has a branch {known.id!r}.", hint="Choose another id for the branch.")
+                raise taken_branch(known.id)
             return known
         fork = NO_FORK
         if draft.parent_branch_id is not None:
@@ -55,7 +56,8 @@ def create_branch(ctx: Context, draft: BranchDraft) -> Branch:
             **fork._asdict(),
         )
         progressions.add_head(tx, branch.progression_id, created_at=created_at)
-        branches.insert(tx, branch)
+        if not branches.insert(tx, branch):  # another run took the id a moment ago
+            raise taken_branch(branch.id)
         tx.tell(Topic.BRANCH, branch.id, session_id=session.id, at=ctx.now())
     return branch
 
@@ -108,7 +110,7 @@ def list_open_calls(ctx: Context, session_id: str) -> list[OpenCall]:
 def _get(tx: Tx, branch_id: str) -> Branch:
     branch = branches.find(tx, branch_id)
     if branch is None:
-        raise BranchNotFound(f"There is no branch {branch_id!r}.")
+        raise BranchNotFound(f"There is no branch {branch_id!r}.", hint=WAY_TO_BRANCHES)
     return branch
 
 

@@ -8,6 +8,7 @@ from lionstudio.domain.conversation import Line
 from lionstudio.domain.drafts import require_mapping
 from lionstudio.domain.errors import BranchNotFound
 from lionstudio.services.context import Context
+from lionstudio.services.messages import WAY_TO_BRANCHES
 from lionstudio.services.sessions import get, lock_session
 from lionstudio.store import branch_metadata, session_metadata
 
@@ -22,7 +23,7 @@ def describe_branch(ctx: Context, line: Line, facts: Mapping[str, Any]) -> None:
         lock_session(tx, line.session_id)
         changed = branch_metadata.merge(tx, line.session_id, line.branch_id, facts)
         if changed is None:
-            raise BranchNotFound(f"The run {line.session_id!r} has no branch {line.branch_id!r}.")
+            raise BranchNotFound(f"The run {line.session_id!r} has no branch {line.branch_id!r}.", hint=WAY_TO_BRANCHES)
         if changed:
             tx.tell(Topic.BRANCH, line.branch_id, session_id=line.session_id, at=ctx.now())
 

@@ -28,6 +28,8 @@ from lionstudio.store.transaction import Tx
 PAGE = 200
 PAGE_LIMIT = 10_000
 SCAN_PAGE = 1_000
+WAY_TO_BRANCHES = "li runs show RUN lists the branches of a run."
+WAY_TO_MESSAGES = "li runs export RUN writes every message of a run, with its id."
 
 
 def find_line(ctx: Context, session_id: str, branch_id: str | None = None) -> Line:
@@ -84,38 +86,38 @@ def append_to_session(ctx: Context, session_id: str, said: Sequence[tuple[str | 
         lock_session(tx, session_id)
         if not said:
             get(tx, session_id)
-        _require_own(tx, session_id, [draft.id for _, draft in said if draft.id is not None])
         lines = {branch_id: _line(tx, session_id, branch_id) for branch_id in {branch_id for branch_id, _ in said}}
         branched = ((lines[branch_id], draft, id) for (branch_id, draft), id in zip(said, ids, strict=True))
-        _say(ctx, tx, session_id, branched, at=ctx.now())
+        _say(ctx, tx, session_id, branched, at=ctx.now(), only_own=True)
     return ids
 
 
-def _require_own(tx: Tx, session_id: str, ids: Sequence[str]) -> None:
-    foreign = progressions.find_foreign(tx, session_id, ids) if ids else None
-    if foreign is not None:
-        raise AlreadyExists(
-            f"There is a message {foreign!r} already, and it is not of this run.",
-            hint="Message ids are known to all runs: begin them with the id of the run, or leave them out.",
-        )
-
-
-def _say(ctx: Context, tx: Tx, session_id: str, said: Iterable[tuple[Line, MessageDraft, str]], *, at: float) -> None:
+def _say(
+    ctx: Context,
+    tx: Tx,
+    session_id: str,
+    said: Iterable[tuple[Line, MessageDraft, str]],
+    *,
+    at: float,
+    only_own: bool = False,
+) -> None:
     """Store messages, and let the run and its watchers know."""
-    newest, last = None, None
+    newest, is_news = None, False
     told_at = ctx.now()
     for line, draft, message_id in said:
-        is_new, is_changed = _store_in_line(tx, line, draft, message_id, at=at)
+        is_new, is_changed = _store_in_line(tx, line, draft, message_id, at=at, only_own=only_own)
         if is_new:
             newest = message_id
         if is_new or is_changed:  # what a writer sends again because it heard no answer is no news
+            is_news = True
             tx.tell(Topic.MESSAGE, message_id, session_id=session_id, at=told_at)
-        last = message_id
-    if last is not None:
+    if is_news:
         sessions.touch(tx, session_id, message_id=newest, at=at)
 
 
-def _store_in_line(tx: Tx, line: Line, draft: MessageDraft, message_id: str, *, at: float) -> tuple[bool, bool]:
+def _store_in_line(
+    tx: Tx, line: Line, draft: MessageDraft, message_id: str, *, at: float, only_own: bool
+) -> tuple[bool, bool]:
     """Store one message within a transaction; whether it was new to its branch, and whether it overwrote another."""
     require_message(draft)
     created_at = at if draft.created_at is None else draft.created_at
@@ -125,6 +127,12 @@ def _store_in_line(tx: Tx, line: Line, draft: MessageDraft, message_id: str, *, 
         _enter(tx, line, (line.branch_progression_id, line.session_progression_id), message_id)
         _count_usage(tx, line.session_id, draft, None)
     else:
+        # Asked now and not before: another run may have taken the id a moment ago.
+        if only_own and not progressions.holds(tx, line.session_progression_id, message_id):
+            raise AlreadyExists(
+                f"There is a message {message_id!r} already, and it is not of this run.",
+                hint="Message ids are known to all runs: begin them with the id of the run, or leave them out.",
+            )
         is_changed = _replace(tx, draft, row, at=at, teller=line.session_id)
         if not is_inherited(tx, line.branch_id, message_id):  # else it has its place in the branch (R29)
             if not progressions.holds(tx, line.session_progression_id, message_id):
@@ -157,9 +165,9 @@ def _store_free(ctx: Context, draft: MessageDraft, *, session_id: str | None) ->
             tx, draft, id=message_id, created_at=now if draft.created_at is None else draft.created_at
         )
         if not messages.insert(tx, row):
-            _replace(tx, draft, row, at=now, teller=session_id)
+            _replace(tx, draft, row, at=now, teller=None)
         _deliver(tx, session_id, message_id, draft)
-        tx.tell(Topic.MESSAGE, message_id, session_id=session_id, at=now)
+        tx.tell(Topic.MESSAGE, message_id, at=now)  # no news of its sender's run, in whose transcript it does not stand
     return message_id
 
 
@@ -168,7 +176,7 @@ def get_message(ctx: Context, message_id: str) -> Message:
     with ctx.db.read() as tx:
         message = messages.find(tx, message_id)
     if message is None:
-        raise MessageNotFound(f"There is no message {message_id!r}.")
+        raise MessageNotFound(f"There is no message {message_id!r}.", hint=WAY_TO_MESSAGES)
     return message
 
 
@@ -191,8 +199,7 @@ def list_messages(
 def no_branch(session_id: str, branch_id: str | None) -> BranchNotFound:
     """The error for a branch that a run does not have."""
     name = "" if branch_id is None else f" {branch_id!r}"
-    hint = "li runs show RUN lists the branches of a run."
-    return BranchNotFound(f"The run {session_id!r} has no branch{name}.", hint=hint)
+    return BranchNotFound(f"The run {session_id!r} has no branch{name}.", hint=WAY_TO_BRANCHES)
 
 
 def list_inbox(

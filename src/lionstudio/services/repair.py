@@ -103,7 +103,9 @@ def _require_broken(ctx: Context, session_id: str) -> _Broken:
     seen = health.observe_session(ctx, session, processes=recorded)
     verdict = classify_health(session, seen, now=ctx.now())
     if session.status is not SessionStatus.RUNNING:
-        hint = "Clean up what it left behind instead." if verdict.health is Health.ZOMBIE else None
+        hint = f"Nothing of it needs repair. How it ended: li runs show {session.id}"
+        if verdict.health is Health.ZOMBIE:
+            hint = "Clean up what it left behind instead."
         raise CannotRepair(f"The run {session.id} has ended: {status_label(session.status)}.", hint=hint)
     if verdict.process is ProcessState.ALIVE:
         raise CannotRepair(

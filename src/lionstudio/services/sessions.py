@@ -21,10 +21,10 @@ from lionstudio.domain.session import (
 from lionstudio.domain.usage import Usage
 from lionstudio.domain.words import parse_word
 from lionstudio.services.admin import keep_history
-from lionstudio.services.context import Context
+from lionstudio.services.context import Context, again_if_undone
 from lionstudio.services.forking import NO_FORK, ForkPoint, fork_point, history_length
 from lionstudio.store import audit, branches, changes, processes, progressions, sessions, usage
-from lionstudio.store.transaction import Tx
+from lionstudio.store.transaction import Tx, Undone
 
 
 class SessionDraft(NamedTuple):
@@ -88,6 +88,7 @@ def first_branch_of(draft: SessionDraft, started_at: float) -> Branch:
     )
 
 
+@again_if_undone
 def start_session(ctx: Context, draft: SessionDraft, process: ProcessRecord | None = None) -> Session:
     """Begin a run with its first branch (R90). Announcing the same run again changes nothing.
 
@@ -103,10 +104,11 @@ def start_session(ctx: Context, draft: SessionDraft, process: ProcessRecord | No
         session = session._replace(parent_session_id=known_session(tx, draft.parent_session_id))
         branch = first_branch_of(draft, started_at)._replace(**_fork_of(tx, draft)._asdict())
         progressions.add_head(tx, session.progression_id, created_at=started_at)
-        sessions.insert(tx, session)
+        if not sessions.insert(tx, session):  # somebody else announced it a moment ago, and now it is known
+            raise Undone(f"The run {session.id!r} was announced twice at the same moment.")
         progressions.add_head(tx, branch.progression_id, created_at=started_at)
         if not branches.insert(tx, branch):
-            raise AlreadyExists(f"Another run has a branch {branch.id!r}.", hint="Choose another id for the branch.")
+            raise taken_branch(branch.id)
         if process is not None:
             processes.put(tx, process)
         keep_history(
@@ -136,7 +138,7 @@ def finish_session(
     sentence: str | None = None,
     at: float | None = None,
 ) -> Session:
-    """End a run as it ended itself. One that an operator ended before keeps the operator's status (D6)."""
+    """End a run as it ended itself. One that has ended keeps its status, and the report is kept in its history (D6)."""
     final = parse_word(SessionStatus, status, what="status")
     if final is SessionStatus.RUNNING:
         raise InvalidRequest("A run cannot be finished as running.", hint="Use one of the final statuses.")
@@ -152,11 +154,12 @@ def finish_session(
         after: SessionStatus = final
         evidence: dict[str, Any] | None = None
         if not ended:
-            if before.status is None or before.end_actor == RUN_ACTOR or _reported_already(tx, session_id, ended_at):
+            evidence = {"reported": final.value, "exit_code": exit_code}
+            if before.status is None or _is_known(tx, before, evidence):
                 return before
             after, code = before.status, "run.ended.late_report"
-            sentence = f"The run reported {final} after {before.end_actor} had ended it."
-            evidence = {"reported": final.value, "exit_code": exit_code}
+            end = "it had ended" if _ended_itself(before) else f"{before.end_actor} had ended it"
+            sentence = f"The run reported {final} after {end} as {after}."
         keep_history(
             ctx, tx, "session", session_id,
             before=before.status, after=after, at=ended_at, actor=RUN_ACTOR, reason=code, sentence=sentence,
@@ -167,10 +170,24 @@ def finish_session(
         return get(tx, session_id)
 
 
-def _reported_already(tx: Tx, session_id: str, at: float) -> bool:
-    """Whether this very report is in the history: what waited on disk may be written twice."""
-    history = audit.list_transitions(tx, "session", session_id)
-    return any(step.reason_code == "run.ended.late_report" and step.at == at for step in history)
+def _is_known(tx: Tx, session: Session, report: Mapping[str, Any]) -> bool:
+    """Whether an ended run said this already: who hears no answer says it again, and so does a spool."""
+    history = audit.list_transitions(tx, "session", session.id)
+    said = [step.evidence or {} for step in history if step.reason_code == "run.ended.late_report"]
+    if _ended_itself(session):
+        said.append({"reported": session.status, "exit_code": session.exit_code})
+    return any(_is_same(report, earlier) for earlier in said)
+
+
+def _is_same(report: Mapping[str, Any], earlier: Mapping[str, Any]) -> bool:
+    """Whether two reports say the same. One that leaves the exit code out does not contradict one that has it."""
+    code, known = report["exit_code"], earlier.get("exit_code")
+    return report["reported"] == earlier.get("reported") and (code == known or None in (code, known))
+
+
+def _ended_itself(session: Session) -> bool:
+    """Whether an ended run did so itself, as far as anybody knows: a legacy run says nothing of that."""
+    return session.end_actor in (None, RUN_ACTOR)
 
 
 def beat(ctx: Context, session_id: str, role: str) -> None:
@@ -276,3 +293,7 @@ def known_session(tx: Tx, session_id: str | None) -> str | None:
 
 def no_session(session_id: str) -> SessionNotFound:
     return SessionNotFound(f"There is no run {session_id!r}.", hint="li runs ls shows the runs there are.")
+
+
+def taken_branch(branch_id: str) -> AlreadyExists:
+    return AlreadyExists(f"Another run has a branch {branch_id!r}.", hint="Choose another id for the branch.")

@@ -18,6 +18,7 @@ from lionstudio.services.context import Context
 from lionstudio.services.naming import names_in
 from lionstudio.services.runs import SessionSummary
 from lionstudio.services.team_list import ListedTeam, find_meant, list_names, no_team
+from lionstudio.services.teams import WAY_TO_MESSAGES
 from lionstudio.store import audit, team_counts, team_pages, teams
 from lionstudio.store import sessions as session_rows
 from lionstudio.store.transaction import Tx
@@ -146,7 +147,7 @@ def get_message(ctx: Context, typed: str, message_id: str) -> TeamMessagePage:
     with ctx.db.read() as tx:
         message = teams.find_message(tx, message_id)
         if message is None or message.team_id != team.id:
-            raise MessageNotFound(f"The team {team.name!r} has no message {message_id!r}.")
+            raise MessageNotFound(f"The team {team.name!r} has no message {message_id!r}.", hint=WAY_TO_MESSAGES)
         return _referred(tx, (message,), None)
 
 

@@ -27,6 +27,7 @@ from lionstudio.store import audit, teams
 from lionstudio.store.transaction import Tx
 
 PAGE = 200
+WAY_TO_MESSAGES = "li team show TEAM --json gives the messages of a team, with their ids."
 
 
 class TeamFacts(TypedDict, total=False):
@@ -185,7 +186,7 @@ def mark_read(ctx: Context, message_ids: Sequence[str], member: str) -> list[Tea
         for message_id in sorted(set(message_ids)):
             message = teams.find_message(tx, message_id, lock=True)
             if message is None:
-                raise MessageNotFound(f"There is no team message {message_id!r}.")
+                raise MessageNotFound(f"There is no team message {message_id!r}.", hint=WAY_TO_MESSAGES)
             read.append(_keep(ctx, tx, message, with_reader(message, member)))
     by_id = {message.id: message for message in read}
     return [by_id[message_id] for message_id in dict.fromkeys(message_ids)]

@@ -211,7 +211,7 @@ TOUCH = """
 
 
 def touch(tx: Tx, session_id: str, *, message_id: str | None, at: float) -> None:
-    """A message came in, new or again: the bookmarks of R17 and the time of R128."""
+    """A message came in, new or changed: the bookmarks of R17 and the time of R128."""
     tx.run(TOUCH, session_id=session_id, message_id=message_id, at=at)
 
 
