@@ -4,7 +4,7 @@ import pytest
 
 from lionstudio.domain.conversation import Message, MessageKind
 from lionstudio.domain.json_text import to_json
-from lionstudio.domain.message_text import error_text, opening_of, text_of
+from lionstudio.domain.message_text import error_text, members_in, opening_of, text_of
 
 
 def message(role, content):
@@ -62,3 +62,24 @@ def test_what_begins_with_no_text_has_no_opening() -> None:
     assert opening_of(MessageKind.USER, to_json({"instruction": {"deep": 1}})) is None
     assert opening_of(MessageKind.USER, to_json({"other": 'x"instruction":"y'})) is None
     assert opening_of(MessageKind.USER, "") is None
+
+
+@pytest.mark.parametrize(
+    ("beginning", "members"),
+    [
+        ('{"a":1,"b":{"c":"d","e":"f', {"a": 1, "b": {"c": "d"}}),
+        ('{"a":"b","c', {"a": "b"}),
+        ('{"a":"b","c":', {"a": "b"}),
+        ('{"a":"b","c":12', {"a": "b"}),  # of which more may follow
+        ('{"a":[1,{"b":2', {}),
+        ('{"a":{"b":{"c":1,"d":"', {"a": {"b": {"c": 1}}}),
+        ('{"a":' + "[" * 5_000, {}),
+        ('{"a":' * 5_000, None),
+        ("{", {}),
+        ('"text', {}),
+        ("[1,2", {}),
+    ],
+)
+def test_of_an_object_that_is_cut_off_the_whole_members_are_known(beginning, members):
+    found = members_in(beginning)
+    assert found == members if members is not None else set(found) == {"a"}

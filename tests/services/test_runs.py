@@ -296,3 +296,69 @@ def test_a_detail_says_where_the_messages_stand_that_it_names(ctx: Context, cloc
         "e2": MessagePlace("fork", 2),
         "f": MessagePlace("fork", 3),
     }
+
+
+LONG = "x\n" * 20_000
+CALL_CLASSES = [ACTION_REQUEST_CLASS, "other.Request"]  # of one that nobody knows, its shape says that it is a call
+
+
+@pytest.mark.parametrize("lion_class", CALL_CLASSES)
+def test_a_detail_reads_only_the_beginning_of_what_tools_are_told(
+    ctx: Context, monkeypatch: pytest.MonkeyPatch, lion_class: str
+) -> None:
+    start_run(ctx)
+    for number in range(5):
+        written = {"function": "Write", "arguments": {"file_path": f"{number}.py", "content": LONG}}
+        append_message(ctx, line_of("run-1"), tool_message(written, lion_class))
+        append_message(ctx, line_of("run-1"), tool_message({"function": "bash", "arguments": {"c": LONG}}, lion_class))
+    with ctx.db.read() as tx:
+        connection = type(tx.connection)
+    read: list[int] = []
+    send = connection.all
+
+    def counted(self: Any, sql: str, params: Any) -> Any:
+        rows = send(self, sql, params)
+        read.extend(len(part) for row in rows for part in row if isinstance(part, str))
+        return rows
+
+    monkeypatch.setattr(connection, "all", counted)
+    assert sorted(file.path for file in get_detail(ctx, "run-1").files) == [f"{number}.py" for number in range(5)]
+    assert 0 < sum(read) < len(LONG)
+
+
+@pytest.mark.parametrize("lion_class", CALL_CLASSES)
+@pytest.mark.parametrize(
+    ("arguments", "paths"),
+    [
+        pytest.param({"content": LONG, "file_path": "a.py"}, ["a.py"], id="after a long text"),
+        pytest.param({"edits": [{"path": "b.py"}], "content": LONG, "file_path": "a.py"}, ["a.py"], id="after another"),
+        pytest.param({"deep": [[[LONG]]], "path": "a.py"}, ["a.py"], id="after a list"),
+        pytest.param({"more": {"path": "b.py", "content": LONG}, "path": "a.py"}, ["a.py"], id="after an object"),
+        pytest.param({"path": "ü" * 500, "content": LONG}, ["ü" * 500], id="a long one"),
+        pytest.param({"limit": 7, "path": 'a "b".py', "content": LONG}, ['a "b".py'], id="with escapes"),
+        pytest.param({"output": LONG, "path": "a.py"}, ["a.py"], id="beside what a result has"),
+        pytest.param({"edits": [{"path": "b.py"}], "content": LONG}, [], id="not of the call itself"),
+        pytest.param({"content": f'"path":"{LONG}"'}, [], id="only in a text"),
+    ],
+)
+@pytest.mark.parametrize("is_tool_first", [True, False])
+def test_a_file_is_found_wherever_a_long_call_names_it(
+    ctx: Context, lion_class: str, arguments: dict[str, Any], paths: list[str], is_tool_first: bool
+) -> None:
+    start_run(ctx)
+    asked: dict[str, Any] = {"function": "Write", "arguments": arguments}
+    content = asked if is_tool_first else dict(reversed(asked.items()))
+    append_message(ctx, line_of("run-1"), tool_message(content, lion_class))
+    touched = get_detail(ctx, "run-1").files
+    assert [(file.path, file.how) for file in touched] == [(path, "written") for path in paths]
+
+
+@pytest.mark.parametrize("lion_class", [ACTION_RESPONSE_CLASS, "other.Response"])
+def test_a_result_that_repeats_a_long_call_touches_no_file(ctx: Context, lion_class: str) -> None:
+    start_run(ctx)
+    call = {"function": "Write", "arguments": {"path": "a.py", "content": LONG}}
+    append_message(ctx, line_of("run-1"), tool_message({**call, "output": "ok"}, lion_class))
+    append_message(ctx, line_of("run-1"), tool_message({**call, "output": "disk full", "error": True}, lion_class))
+    detail = get_detail(ctx, "run-1")
+    assert detail.files == ()
+    assert [(one.tool, one.sentence, one.times) for one in detail.tool_errors] == [("Write", "disk full", 1)]

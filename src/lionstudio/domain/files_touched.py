@@ -47,7 +47,8 @@ def list_files_touched(messages: Iterable[Message]) -> list[FileTouched]:
         how = _how(tool_of(message.content))
         if how is None:
             continue
-        for path in _paths(message.content):
+        path = path_in(message.content)
+        if path is not None and not path.endswith("/"):
             before = found.get(path)
             written = how is HowTouched.WRITTEN or (before is not None and before.how is HowTouched.WRITTEN)
             found[path] = FileTouched(
@@ -69,12 +70,12 @@ def _how(tool: str | None) -> HowTouched | None:
     return None if looks else HowTouched.READ
 
 
-def _paths(content: Any) -> Iterable[str]:
+def path_in(content: Any) -> str | None:
+    """The file or folder that a tool call names."""
     arguments = content.get("arguments") if isinstance(content, Mapping) else None
     if isinstance(arguments, Mapping):
         for key in PATH_KEYS:
             value = arguments.get(key)
             if isinstance(value, str) and 0 < len(value) <= PATH_LENGTH and "\n" not in value:
-                if not value.endswith("/"):
-                    yield value
-                return
+                return value
+    return None

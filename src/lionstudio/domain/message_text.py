@@ -57,6 +57,31 @@ def tool_in(beginning: str) -> str | None:
     return None
 
 
+def members_in(beginning: str) -> dict[str, Any]:
+    """The members of an object that the first letters of its JSON hold whole; of one that is cut off, again those."""
+    found: dict[str, Any] = {}
+    inner, at = found, 0
+    while beginning[at : at + 1] in ("{", ","):
+        try:
+            key, at = _DECODER.raw_decode(beginning, at + 1)
+        except ValueError:
+            break
+        at += 1
+        try:
+            value, end = _DECODER.raw_decode(beginning, at)
+        except (ValueError, RecursionError):
+            value, end = {}, at  # if it is an object, go on within it
+            if not beginning.startswith("{", at):
+                break
+        if end == len(beginning):  # a number may go on
+            break
+        inner[key] = value
+        if end == at:
+            inner = value
+        at = end
+    return found
+
+
 def error_text(message: Message) -> str:
     """What a failed tool said about it."""
     content = message.content

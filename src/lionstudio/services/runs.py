@@ -27,7 +27,7 @@ from lionstudio.services import health, sessions
 from lionstudio.services.context import Context
 from lionstudio.services.health import look_at_process
 from lionstudio.services.naming import name_in, names_in
-from lionstudio.store import audit, branches, processes, progressions, shows, team_counts, usage
+from lionstudio.store import audit, branches, processes, progressions, shows, team_counts, tool_messages, usage
 from lionstudio.store import sessions as session_rows
 from lionstudio.store.shows import PlayWithTopic
 from lionstudio.store.transaction import Tx
@@ -114,9 +114,9 @@ def get_detail(ctx: Context, session_id: str) -> SessionDetail:
     verdict = classify_health(session, evidence, now=ctx.now())
     here = machine.here()
     with ctx.db.read() as tx:
-        tool_messages = progressions.list_calls_and_failures(tx, session_id)
-        tool_errors = tuple(group_tool_errors(tool_messages))
-        files = tuple(list_files_touched(tool_messages))
+        called = tool_messages.list_calls_and_failures(tx, session_id)
+        tool_errors = tuple(group_tool_errors(called))
+        files = tuple(list_files_touched(called))
         state = derive_session_state(session, verdict)
         used = usage.by_model(tx, session_id)
         open_calls = branches.list_open_calls(tx, session_id)

@@ -41,11 +41,18 @@ SELECT_LINE = """
       FROM branches AS branch JOIN sessions AS session ON session.id = branch.session_id
 """
 FIND_LINE = SELECT_LINE + "WHERE branch.id = :branch_id AND session.id = :session_id"
-# It began when its session did, by the clock of the recorder; later ones by that of whoever stored them.
+# It began when its session did, by the clock of the recorder; later ones by that of whoever stored them. Asked for each
+# message that comes over HTTP, so it must not look at every branch of a run that has thousands.
 FIND_FIRST_LINE = f"""
     {SELECT_LINE}
+     WHERE branch.session_id = :session_id AND branch.created_at = session.created_at
+     ORDER BY branch.id
+     LIMIT 1
+"""
+FIND_EARLIEST_LINE = f"""
+    {SELECT_LINE}
      WHERE branch.session_id = :session_id
-     ORDER BY CASE WHEN branch.created_at = session.created_at THEN 0 ELSE 1 END, branch.created_at, branch.id
+     ORDER BY branch.created_at, branch.id
      LIMIT 1
 """
 
@@ -58,7 +65,7 @@ def find_line(tx: Tx, session_id: str, branch_id: str) -> Line | None:
 
 def find_first_line(tx: Tx, session_id: str) -> Line | None:
     """Where the next message of a run goes that names no branch: the one it began with."""
-    row = tx.one(FIND_FIRST_LINE, session_id=session_id)
+    row = tx.one(FIND_FIRST_LINE, session_id=session_id) or tx.one(FIND_EARLIEST_LINE, session_id=session_id)
     return None if row is None else Line._make(row)
 
 
@@ -91,23 +98,6 @@ FIND_POSITION_TOLD = """
       JOIN progression_entries AS entry
         ON entry.message_id = change.entity_id AND entry.progression_id = session.progression_id
 """
-
-
-FIND_FOREIGN = f"""
-    SELECT message.id FROM messages AS message
-     WHERE message.id IN {IDS}
-       AND NOT EXISTS (SELECT 1
-                         FROM sessions AS session JOIN progression_entries AS entry
-                           ON entry.progression_id = session.progression_id
-                        WHERE session.id = :session_id AND entry.message_id = message.id)
-     LIMIT 1
-"""
-
-
-def find_foreign(tx: Tx, session_id: str, message_ids: Iterable[str]) -> str | None:
-    """One of these messages that is stored and does not stand in this session."""
-    found: str | None = tx.value(FIND_FOREIGN, session_id=session_id, ids=ids_in(message_ids))
-    return found
 
 
 def find_positions(tx: Tx, session_id: str, message_ids: Iterable[str]) -> dict[str, int]:
@@ -179,17 +169,6 @@ READ_SESSION = """
      WHERE session.id = :session_id AND entry.position > :after AND entry.position <= :after + :limit
      ORDER BY entry.position
 """
-# A result that says nothing of an error is not read: most are such, and many are long.
-READ_CALLS_AND_FAILURES = """
-    SELECT message.id, message.created_at, message.role, message.content, type.lion_class
-      FROM sessions AS session
-      JOIN progression_entries AS entry ON entry.progression_id = session.progression_id
-      JOIN messages AS message ON message.id = entry.message_id
-      JOIN message_types AS type ON type.type_id = message.lion_class
-     WHERE session.id = :session_id AND (message.role IN ('action', 'tool') OR message.lion_class = 5)
-       AND (message.lion_class <> 5 OR CAST(message.content AS text) LIKE '%"error"%')
-     ORDER BY entry.position
-"""
 # A fork's own messages follow the first `forked_at_ord` of its parent's history, which may itself be a fork: walk up
 # once, narrowing at each step to what the child kept (R26).
 READ_BRANCH = """
@@ -256,12 +235,6 @@ def list_beginnings(tx: Tx, session_ids: Iterable[str], *, limit: int, letters: 
     for session_id, *row in tx.all(READ_BEGINNINGS, ids=ids_in(session_ids), limit=limit, letters=letters):
         found.setdefault(session_id, []).append(Beginning(*row))
     return found
-
-
-def list_calls_and_failures(tx: Tx, session_id: str) -> list[Message]:
-    """What tools were asked, and what they answered where that may be a failure, in order and without metadata."""
-    rows = tx.all(READ_CALLS_AND_FAILURES, session_id=session_id)
-    return [Message(id, at, role, json_out(content), lion_class) for id, at, role, content, lion_class in rows]
 
 
 def list_in_branch(tx: Tx, branch_id: str, *, after: int, limit: int) -> list[Message]:
