@@ -179,6 +179,7 @@ def test_a_token_of_a_file_is_held_to_the_same_rule(home: Path, tmp_path: Path, 
 @pytest.mark.parametrize("name", ["nothing", "."])
 def test_a_token_file_that_cannot_be_read_is_named(home: Path, tmp_path: Path, name: str) -> None:
     answer = run_li("studio", "--token-file", str(tmp_path / name), "--port", "0")
-    assert answer.code == 1
-    assert str(tmp_path / name) in answer.err
+    assert answer.code == 2
+    assert f"The token cannot be read from {tmp_path / name}" in answer.err
+    assert "openssl rand -hex 16 >" in answer.err
     assert "Traceback" not in answer.err

@@ -167,6 +167,7 @@ def test_a_dry_run_of_a_transition_says_what_would_be_and_changes_nothing(client
         ({"target_status": "completed"}, "aborted, cancelled, failed"),
         ({"target_status": "done"}, "aborted, cancelled, failed"),
         ({"reason": "  "}, "A reason is needed"),
+        ({"reason": ""}, "reason: string should have at least 1 character"),
         ({"reason": None}, "reason"),
         ({"session_ids": []}, "session_ids"),
         ({"session_ids": "run-1"}, "session_ids"),

@@ -1,11 +1,13 @@
 """Connections that send no request, too much of one, or take no answer: none of them may hold the server up."""
 
+import http.client
 import json
 import socket
 import time
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx2
@@ -144,3 +146,124 @@ def test_a_reader_that_takes_no_answer_is_let_go(
         wait_until(lambda: "took nothing" in caplog.text)
         assert len(read_all(stuck)) < 30_000_000
     assert "Traceback" not in caplog.text
+
+
+BODY = b'{"id": "run-7"}'
+H2C = b"Connection: keep-alive, Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAARAAAAA\r\n"
+
+
+def answers_in(sock: socket.socket, count: int) -> list[tuple[int, Any]]:
+    """So many answers of one connection: their status, and their body as JSON."""
+    lines, found = sock.makefile("rb"), []
+    for _ in range(count):
+        status = int(lines.readline().split()[1])
+        headers = dict(line.lower().split(b": ", 1) for line in iter(lines.readline, b"\r\n"))
+        found.append((status, json.loads(lines.read(int(headers[b"content-length"])))))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("length", "body"),
+    [
+        pytest.param(b"Content-Length: 15\r\n", BODY, id="length"),
+        pytest.param(b"Transfer-Encoding: chunked\r\n", b"f\r\n" + BODY + b"\r\n0\r\n\r\n", id="chunks"),
+    ],
+)
+@pytest.mark.parametrize("in_parts", [False, True], ids=["at once", "in parts"])
+@pytest.mark.parametrize("offer", [H2C, b"Connection: Upgrade\r\nUpgrade: websocket\r\n"], ids=["h2c", "websocket"])
+def test_who_offers_another_protocol_is_served_in_this_one_with_the_body(
+    studio_url: str, caplog: pytest.LogCaptureFixture, length: bytes, body: bytes, in_parts: bool, offer: bytes
+) -> None:
+    with closing(connect(studio_url)) as sock:
+        for part in (POST + offer + length + b"\r\n", body) if in_parts else (POST + offer + length + b"\r\n" + body,):
+            sock.sendall(part)
+        ((status, started),) = answers_in(sock, 1)
+        assert (status, started["id"]) == (201, "run-7")
+        sock.sendall(HEAD + offer + b"\r\n" + HEAD + b"Connection: close\r\n\r\n")
+        assert [status for status, _ in answers_in(sock, 2)] == [200, 200]
+        assert read_all(sock) == b""
+    assert caplog.records == []
+
+
+def test_thousands_of_offers_at_once_are_as_good_as_one(sock: socket.socket) -> None:
+    sock.sendall((HEAD + H2C + b"\r\n") * 3_000)
+    assert {status for status, _ in answers_in(sock, 3_000)} == {200}
+
+
+def test_a_dry_run_is_one_whatever_else_is_offered(studio_url: str, ctx: Context) -> None:
+    archive = POST.replace(b"/api/sessions", b"/api/admin/legacy/archive")
+    with closing(connect(studio_url)) as sock:
+        sock.sendall(archive + H2C + b'Content-Length: 17\r\n\r\n{"dry_run": true}')
+        ((status, planned),) = answers_in(sock, 1)
+    assert (status, planned["dry_run"]) == (200, True)
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        POST + b"Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}",
+        POST + b"Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}",
+        POST + b"Content-Length: -1\r\n\r\n{}",
+        POST + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n",
+        b"FOO / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
+        b"GET / HTTP/9.9\r\nHost: 127.0.0.1\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01\x00\x01",  # the beginning of TLS
+    ],
+    ids=["two ways", "two lengths", "no length", "no chunk", "method", "version", "https"],
+)
+def test_what_is_no_http_is_told_so_in_the_one_shape(sock: socket.socket, request_: bytes) -> None:
+    sock.sendall(request_)
+    ((status, told),) = answers_in(sock, 1)
+    assert (status, told["code"], set(told)) == (400, "malformed_request", {"code", "message", "hint"})
+    assert read_all(sock) == b""
+
+
+def test_no_tunnel_is_made(sock: socket.socket) -> None:
+    sock.sendall(b"CONNECT 127.0.0.1:22 HTTP/1.1\r\nHost: 127.0.0.1:22\r\n\r\n")
+    ((status, told),) = answers_in(sock, 1)
+    assert (status, told["code"]) == (405, "method_not_allowed")
+
+
+def test_who_hangs_up_behind_several_requests_is_no_error(
+    studio_url: str, ctx: Context, caplog: pytest.LogCaptureFixture
+) -> None:
+    start_run(ctx)
+    said = b'{"role": "user", "content": "hi"}'
+    one = POST.replace(b"/sessions", b"/sessions/run-1/messages") + b"Content-Length: 33\r\n\r\n" + said
+    for _ in range(20):
+        with closing(connect(studio_url)) as sock:
+            sock.sendall(one * 3)
+    wait_until(lambda: len(messages.list_messages(ctx, "run-1")) >= 20)  # the first of each had begun
+    assert httpx2.get(f"{studio_url}/api/ready").status_code == 200
+    assert caplog.records == []
+
+
+@pytest.mark.parametrize("says_how_long", [True, False])
+def test_who_sends_too_much_hears_so_after_the_last_byte(studio_url: str, says_how_long: bool) -> None:
+    address = urlsplit(studio_url)
+    client = http.client.HTTPConnection(str(address.hostname), address.port, timeout=20)
+    part = b" " * 1_000_000
+    size = {"Content-Length": "20000000"} if says_how_long else {"Transfer-Encoding": "chunked"}
+    headers = {"Content-Type": "application/json", **size}
+    client.request("POST", "/api/sessions", iter([part] * 20), headers, encode_chunked=not says_how_long)
+    answer = client.getresponse()
+    assert (answer.status, json.load(answer)["code"]) == (413, "body_too_large")
+    client.close()
+
+
+def test_who_asks_before_sending_too_much_need_not_send_it(sock: socket.socket) -> None:
+    sock.sendall(POST + b"Content-Length: 20000000\r\nExpect: 100-continue\r\n\r\n")
+    assert error_in(read_all(sock)) == (413, "body_too_large")
+
+
+def test_bodies_that_wait_take_no_more_memory_than_they_may(studio_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "BODIES_LIMIT", 1_000)
+    address = f"{studio_url}/api/sessions"
+    with closing(connect(studio_url)) as slow:
+        slow.sendall(POST + b"Content-Length: 1000\r\n\r\n" + b" " * 980)
+        wait_until(lambda: httpx2.post(address, json={"name": "x" * 100}).status_code == 503)
+        refused = httpx2.post(address, json={"name": "x" * 100})
+        assert (refused.json()["code"], refused.headers["Retry-After"]) == ("too_many_requests", "1")
+        slow.sendall(b" " * 5 + BODY)
+        assert [status for status, _ in answers_in(slow, 1)] == [201]
+    assert httpx2.post(address, json={"name": "x" * 100}).status_code == 201

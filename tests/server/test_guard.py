@@ -1,5 +1,6 @@
 """Who may come in, and how much they may bring."""
 
+import gzip
 import json
 from pathlib import Path
 
@@ -93,6 +94,12 @@ def test_a_body_that_is_not_json_is_refused_by_its_kind(client: TestClient) -> N
         assert answer.json()["hint"] == "Send the header Content-Type: application/json."
 
 
+def test_a_compressed_body_is_not_taken_for_broken_json(client: TestClient) -> None:
+    headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
+    answer = client.post("/api/sessions", content=gzip.compress(b"{}"), headers=headers)
+    assert (answer.status_code, answer.json()["code"]) == (415, "compressed_body")
+
+
 def test_a_body_of_more_than_16_mib_is_refused(client: TestClient) -> None:
     answer = client.post("/api/sessions", content=b" " * (BODY_LIMIT + 1), headers={"Content-Type": "application/json"})
     assert answer.status_code == 413
@@ -134,7 +141,7 @@ def test_one_slash_at_the_end_of_an_address_changes_nothing(client: TestClient) 
     ok(client.post("/api/sessions/", json={"id": "run-1"}), 201)
     ok(client.post("/api/sessions/run-1/messages/", json={"role": "user", "content": "x"}), 201)
     for path in ("/api/ready", "/api/sessions", "/api/sessions/run-1", "/api/sessions/run-1/messages", "/api/plays"):
-        answer = client.get(f"{path}/", params={"limit": 5}, follow_redirects=False)
+        answer = client.get(f"{path}/", follow_redirects=False)
         assert (answer.status_code, answer.json()) == (200, client.get(path).json())
         assert client.get(f"{path}//").status_code == 404
 
@@ -201,6 +208,7 @@ class TestToken:
         assert "Token" in guarded.get("/login").text
 
     def test_a_browser_gets_a_cookie_that_is_not_the_token(self, guarded: TestClient) -> None:
+        assert guarded.post("/login", data={"token": "secret", "more": "x" * 5_000}).status_code == 413
         answer = guarded.post("/login", data={"token": "secret"}, follow_redirects=False)
         cookie = answer.headers["set-cookie"]
         assert "HttpOnly" in cookie

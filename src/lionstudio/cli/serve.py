@@ -1,9 +1,11 @@
 """`li studio`: the server, from the terminal."""
 
 import socket
+from shlex import quote
 from urllib.parse import urlsplit
 
 from lionstudio.cli.command import Call, WrongUsage
+from lionstudio.domain.errors import InvalidRequest
 
 EVERY_ADDRESS = frozenset({"0.0.0.0", "::"})
 TOKEN_FILE_LIMIT = 64 * 1024  # bytes; more is some other file
@@ -50,8 +52,14 @@ def _without_port(name: str) -> str:
 
 
 def _read_token(path: str) -> str:
-    with open(path, "rb") as file:
-        return file.read(TOKEN_FILE_LIMIT).decode("ascii", "replace").strip()
+    try:
+        with open(path, "rb") as file:
+            return file.read(TOKEN_FILE_LIMIT).decode("ascii", "replace").strip()
+    except OSError as error:
+        raise InvalidRequest(
+            f"The token cannot be read from {path}: {error.strerror}.",
+            hint=f"Make one: openssl rand -hex 16 > {quote(path)}",
+        ) from None
 
 
 def _open_browser(address: str) -> None:

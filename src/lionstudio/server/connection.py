@@ -5,8 +5,10 @@ Nobody has shown a token yet while the head of a request comes in, so everything
 
 import asyncio
 import logging
+from collections import deque
 from typing import Any
 
+import httptools
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
@@ -26,6 +28,7 @@ class Connection(HttpToolsProtocol):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._unused = 0  # bytes since the last ones that made a head whole, or that were part of a body
+        self._begun: deque[RequestResponseCycle] = deque()  # requests that are not answered yet, in their order
         self._head_timer: asyncio.TimerHandle | None = None
         self._reader_timer: asyncio.TimerHandle | None = None
 
@@ -35,6 +38,9 @@ class Connection(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
+        for cycle in self._begun:  # the one at work too, which the framework forgets behind others that wait
+            cycle.disconnected = True
+            cycle.message_event.set()
         self._expect_head(False)
         self._unset_keepalive_if_required()
         if self._reader_timer is not None:
@@ -42,25 +48,65 @@ class Connection(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         self._unused += len(data)
-        super().data_received(data)
-        if self._unused > HEAD_LIMIT and not self.transport.is_closing():
-            self._refuse("head_too_large")
+        self._unset_keepalive_if_required()
+        try:
+            self._parse(data)
+        except httptools.HttpParserError:
+            self._refuse("malformed_request")
+        else:
+            if self._unused > HEAD_LIMIT and not self.transport.is_closing():
+                self._refuse("head_too_large")
+
+    def _parse(self, data: bytes) -> None:
+        rest = memoryview(data)
+        while not self.transport.is_closing():
+            try:
+                self.parser.feed_data(rest)
+                return
+            except httptools.HttpParserUpgrade as stop:
+                rest = rest[stop.args[0] :]
+                self._stay()
+
+    def _stay(self) -> None:
+        """Read the head again as if no other protocol had been offered: else the body would be taken for that one's.
+
+        Java's client offers one with its first request.
+        """
+        method, version = self.parser.get_method(), self.parser.get_http_version().encode()
+        if method == b"CONNECT":
+            self._refuse("method_not_allowed")
+            return
+        head = [method, b" ", self.url, b" HTTP/", version, b"\r\n"]
+        for name, value in self.headers:
+            if name != b"upgrade":
+                head += [name, b": ", _without_upgrade(value) if name == b"connection" else value, b"\r\n"]
+        self.parser = httptools.HttpRequestParser(self)
+        self.parser.set_dangerous_leniencies(lenient_data_after_close=True)  # as the one before
+        self.parser.feed_data(b"".join([*head, b"\r\n"]))
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
         self.scope[live.ABORT] = self.transport.abort  # type: ignore[literal-required]  # ours alone
 
     def on_headers_complete(self) -> None:
+        if self.parser.should_upgrade():
+            return  # it begins when all of it is known
         self._unused = 0
         self._expect_head(False)
         self.app = self.config.loaded_app if len(self.tasks) < REQUESTS_AT_ONCE else _busy()
         super().on_headers_complete()
+        self._begun.append(self.cycle)
+
+    def on_message_complete(self) -> None:
+        if not self.parser.should_upgrade():
+            super().on_message_complete()
 
     def on_body(self, body: bytes) -> None:
         self._unused = 0
         super().on_body(body)
 
     def on_response_complete(self) -> None:
+        self._begun.popleft()
         super().on_response_complete()
         if not self.pipeline:
             self._expect_head()
@@ -89,9 +135,8 @@ class Connection(HttpToolsProtocol):
             self.transport.close()
 
     def _refuse(self, code: str) -> None:
-        """Answer and hang up, where there is no request yet that could be answered as usual."""
-        begun: RequestResponseCycle | None = self.cycle
-        if begun is not None and not begun.response_complete:
+        """Answer and hang up, where there is no whole request yet that could be answered as usual."""
+        if len(self._begun) > 1 or any(not cycle.more_body or cycle.response_started for cycle in self._begun):
             self.transport.abort()  # another answer is on its way
             return
         answer = tell(code)
@@ -113,6 +158,10 @@ class Connection(HttpToolsProtocol):
             return
         logger.warning("a reader took nothing of its answer for a while and was let go")
         self.transport.abort()
+
+
+def _without_upgrade(value: bytes) -> bytes:
+    return b",".join(word for word in value.split(b",") if word.strip().lower() != b"upgrade")
 
 
 def _busy() -> ASGIApp:

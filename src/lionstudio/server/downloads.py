@@ -1,6 +1,7 @@
 """Files that are sent while they are read, and broken off cleanly when the reader goes away or something goes wrong."""
 
 import logging
+import threading
 from collections.abc import AsyncIterator
 
 from fastapi.responses import StreamingResponse
@@ -21,6 +22,8 @@ class Download(StreamingResponse):
 
     def __init__(self, export: Export) -> None:
         self._export = export
+        self._reading = threading.Lock()
+        self._is_over = False
         headers = {
             "Content-Disposition": f'attachment; filename="{export.file_name}"',
             "Cache-Control": "no-store",
@@ -31,8 +34,25 @@ class Download(StreamingResponse):
         super().__init__(self._pieces(), headers=headers, media_type=export.media_type)
 
     async def _pieces(self) -> AsyncIterator[bytes]:
-        while (piece := await SLOW.run(next, self._export.pieces, None)) is not None:
+        while (piece := await SLOW.run(self._read)) is not None:
             yield piece
+
+    def _read(self) -> bytes | None:
+        try:
+            with self._reading:
+                return None if self._is_over else next(self._export.pieces, None)
+        finally:
+            if self._is_over:
+                self._close()
+
+    def _close(self) -> None:
+        """At once; or after the piece that is being read, by who reads it."""
+        self._is_over = True
+        if self._reading.acquire(blocking=False):
+            try:
+                self._export.pieces.close()
+            finally:
+                self._reading.release()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope[PATIENCE] = STUCK_AFTER
@@ -43,4 +63,4 @@ class Download(StreamingResponse):
             logger.warning("the export %s broke off: %s", self._export.file_name, error)
             await cut(scope)
         finally:
-            self._export.pieces.close()
+            self._close()

@@ -1,7 +1,7 @@
 """One shape for every error: `{"code", "message", "hint"}`, with the status that its family has."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from fastapi import FastAPI, Request
@@ -22,7 +22,9 @@ STATUS_BY_FAMILY: Mapping[type[Error], int] = {
 }
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 BODY_LIMIT = 16 * 1024 * 1024
+BODIES_LIMIT = 256 * 1024 * 1024  # bytes of all bodies that are held at once
 BODY_SECONDS = 30.0  # in which the next part of a body has to come
+BODY_DISCARDED = 64 * 1024 * 1024  # bytes that are read and forgotten of a body that is too large
 WHOLE_BODY_SECONDS = 300.0  # in which all of it has to: parts of one byte would hold a place for months
 RETRY_AFTER = "1"  # seconds, for those who meet a busy database
 SHOWN_PROBLEMS = 5  # of a body with many wrong fields
@@ -40,6 +42,11 @@ class Told(NamedTuple):
 
 
 TOLD: Mapping[str, Told] = {
+    "malformed_request": Told(
+        400,
+        "This is not a request in HTTP/1.1.",
+        "Ask with http:// and a method, headers and a length that are well formed.",
+    ),
     "host_not_allowed": Told(
         403,
         "This server is not known under the name that was asked for.",
@@ -70,6 +77,7 @@ TOLD: Mapping[str, Told] = {
     "unsupported_media_type": Told(
         415, "The body is not said to be JSON.", "Send the header Content-Type: application/json."
     ),
+    "compressed_body": Told(415, "The body is compressed.", "Send it as it is, without the header Content-Encoding."),
     "head_too_large": Told(
         431, "The address and the headers of a request are too long.", "Send fewer headers, or a shorter address."
     ),
@@ -90,8 +98,11 @@ TOLD: Mapping[str, Told] = {
 }
 # The rest of the request is not read.
 BREAKS_OFF = frozenset(
-    {"body_too_slow", "body_too_large", "head_too_slow", "head_too_large", "too_many_requests", "ending"}
-)
+    {
+        "malformed_request", "body_too_slow", "body_too_large", "head_too_slow", "head_too_large", "too_many_requests",
+        "ending",
+    }
+)  # fmt: skip
 
 
 class Refusal(BaseModel):
@@ -168,19 +179,31 @@ async def _tell_wrong_fields(request: Request, error: Exception) -> JSONResponse
     problems = error.errors()
     if any(problem["type"] == "json_invalid" for problem in problems):
         return tell("invalid_json")
-    sentences = [_sentence(problem) for problem in problems[:SHOWN_PROBLEMS]]
+    sentences = [_sentence(problem, error.body) for problem in problems[:SHOWN_PROBLEMS]]
     if len(problems) > SHOWN_PROBLEMS:
         sentences.append(f"And {len(problems) - SHOWN_PROBLEMS} more.")
     return error_response(422, "invalid_request", " ".join(sentences), "Every field is described in /api/openapi.json.")
 
 
-def _sentence(problem: Mapping[str, Any]) -> str:
+def _sentence(problem: Mapping[str, Any], body: Any) -> str:
     where: Sequence[Any] = problem["loc"]
-    field = ".".join(str(part) for part in where[1:]) or str(where[0])
+    path = _path_in(body, where[1:], problem["type"]) if where[0] == "body" else where[1:]
+    field = ".".join(map(str, path)) or str(where[0])
     message = str(problem["msg"])
     if len(field) > FIELD_LENGTH:
         field = f"{field[:FIELD_LENGTH]}…"
     return f"{field}: {message[:1].lower()}{message[1:]}."
+
+
+def _path_in(body: Any, parts: Sequence[Any], trouble: str) -> Iterator[Any]:
+    """The parts of a path that are the sender's own: the framework puts the kinds among them that it tried."""
+    for number, part in enumerate(parts, 1):
+        is_there = part in body if isinstance(body, Mapping) else isinstance(body, list) and part in range(len(body))
+        if is_there:
+            body = body[part]
+            yield part
+        elif trouble == "missing" and number == len(parts):
+            yield part
 
 
 async def _tell_http_error(request: Request, error: Exception) -> JSONResponse:

@@ -9,7 +9,8 @@ import asyncio
 import hashlib
 import hmac
 import ipaddress
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -19,7 +20,15 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lionstudio.domain.errors import InvalidRequest
-from lionstudio.server.errors import BODY_LIMIT, BODY_SECONDS, WHOLE_BODY_SECONDS, tell
+from lionstudio.server.errors import (
+    BODIES_LIMIT,
+    BODY_DISCARDED,
+    BODY_LIMIT,
+    BODY_SECONDS,
+    RETRY_AFTER,
+    WHOLE_BODY_SECONDS,
+    tell,
+)
 from lionstudio.server.guesses import Guesses
 
 COOKIE = "lionstudio"
@@ -107,17 +116,29 @@ class Guard:
         self._app = app
         self._door = door
         self._guesses = guesses
+        self._held = 0  # bytes of bodies whose requests are not answered yet
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         send = _with_headers(send)
+        body = _Body(receive, self._hold)
         refused = await self._refuse(scope)
-        if refused is not None:
-            await refused(scope, receive, send)
+        if refused is None:
+            try:
+                await self._app(scope, body.receive, send)
+            finally:
+                self._held -= body.held
             return
-        await self._app(scope, _Body(receive).receive, send)
+        if refused.status_code == 413 and "expect" not in Headers(scope=scope):
+            await body.discard()
+        await refused(scope, receive, send)
+
+    def _hold(self, size: int) -> None:
+        if self._held + size > BODIES_LIMIT:
+            raise HTTPException(503, headers={"Retry-After": RETRY_AFTER})
+        self._held += size
 
     async def _refuse(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
@@ -192,23 +213,44 @@ def _refuse_body(headers: Headers, method: str, path: str) -> Response | None:
         return tell("body_too_large")
     has_body = length != "0" or "transfer-encoding" in headers
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-    if method not in SAFE_METHODS and path.startswith("/api/") and has_body and kind != "application/json":
-        return tell("unsupported_media_type")
+    if method not in SAFE_METHODS and path.startswith("/api/") and has_body:
+        if kind != "application/json":
+            return tell("unsupported_media_type")
+        if headers.get("content-encoding", "identity").lower() != "identity":
+            return tell("compressed_body")
     return None
 
 
 class _Body:
     """A body that is counted while it is read."""
 
-    def __init__(self, receive: Receive) -> None:
+    def __init__(self, receive: Receive, hold: Callable[[int], None]) -> None:
         self._receive = receive
+        self._hold = hold
         self._length = 0
+        self.held = 0  # bytes of it, as long as it is not answered
         self._is_whole = False
         self._give_up = asyncio.get_running_loop().time() + WHOLE_BODY_SECONDS
 
     async def receive(self) -> Message:
         if self._is_whole:
             return await self._receive()  # the reader waits to be told that the other side has gone
+        message = await self._receive_part()
+        if self._length > BODY_LIMIT:
+            await self.discard()
+            raise HTTPException(413)
+        size = len(message.get("body", b""))
+        self._hold(size)
+        self.held += size
+        return message
+
+    async def discard(self) -> None:
+        """Read what still comes and forget it: most who send listen only after their last byte."""
+        with suppress(HTTPException):
+            while not self._is_whole and self._length <= BODY_DISCARDED:
+                await self._receive_part()
+
+    async def _receive_part(self) -> Message:
         try:
             async with asyncio.timeout_at(min(self._give_up, asyncio.get_running_loop().time() + BODY_SECONDS)):
                 message = await self._receive()
@@ -216,8 +258,6 @@ class _Body:
             raise HTTPException(408) from None
         self._length += len(message.get("body", b""))
         self._is_whole = not message.get("more_body", False)
-        if self._length > BODY_LIMIT:
-            raise HTTPException(413)
         return message
 
 

@@ -1,10 +1,12 @@
 """Letting a browser in: the token is typed once, and a cookie that no script can read stands for it."""
 
+from contextlib import suppress
 from html import escape
 from urllib.parse import parse_qs
 
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
+from starlette.requests import ClientDisconnect
 
 from lionstudio.server.guard import Door, client_of
 from lionstudio.server.guesses import Guesses
@@ -30,7 +32,10 @@ def make_router(door: Door, guesses: Guesses) -> APIRouter:
 
     @router.post("/login")
     async def take_token(request: Request) -> Response:
-        token = _token_in(await request.body())
+        form = await _read_form(request)
+        if form is None:
+            return _page("That is far too long for a token.", 413)
+        token = _token_in(form)
         if not door.opens_for(token):
             if not await guesses.slow_down(client_of(request.scope)):
                 return _page("Too many wrong tokens came from your address. The right one is taken at any time.", 429)
@@ -43,8 +48,19 @@ def make_router(door: Door, guesses: Guesses) -> APIRouter:
     return router
 
 
-def _token_in(body: bytes) -> str:
-    fields = parse_qs(body[:FORM_LIMIT].decode("utf-8", "replace"))
+async def _read_form(request: Request) -> bytes | None:
+    """No more of it than a token needs: nobody has shown one yet."""
+    form = b""
+    with suppress(ClientDisconnect):  # and nobody is there to be answered
+        async for part in request.stream():
+            form += part
+            if len(form) > FORM_LIMIT:
+                return None
+    return form
+
+
+def _token_in(form: bytes) -> str:
+    fields = parse_qs(form.decode("utf-8", "replace"))
     return fields.get("token", [""])[0]
 
 
