@@ -5,8 +5,9 @@ import pwd
 import subprocess
 import sys
 import textwrap
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -14,11 +15,13 @@ import pytest
 from lionstudio import machine
 from lionstudio.doctor.death_notices import DeathNotices
 from lionstudio.doctor.loop import Doctor
+from lionstudio.domain.change import Topic
 from lionstudio.domain.health import Health
 from lionstudio.domain.process import ProcessRecord, ProcessRole
 from lionstudio.domain.session import SessionStatus
 from lionstudio.services import health, sessions
 from lionstudio.services.context import Context
+from lionstudio.store import processes
 from tests.doctor.processes import NEVER, dead_process, end, living, open_notices, record, recorded, start_in, verdicts
 from tests.factories import start_run
 from tests.services.test_health import say_something
@@ -203,6 +206,69 @@ def test_an_end_of_watching_leaves_no_descriptor(ctx: Context) -> None:
             wait_until(lambda: open_notices() == before + 1)
             assert doctor.report().watched_processes == 1
         assert open_notices() == before
+
+
+def test_what_was_told_and_could_not_be_taken_up_is_taken_up_later(ctx: Context) -> None:
+    with living(2) as [known, told], watching(ctx) as doctor:
+        start_in(ctx, recorded("known", known.pid))
+        start_run(ctx, "told")
+        wait_until(lambda: doctor.report().watched_processes == 1)
+        with ctx.db.write() as tx:  # the news, and that nobody can read what it is about
+            processes.put(tx, recorded("told", told.pid))
+            tx.tell(Topic.SESSION, "told", session_id="told", at=ctx.now())
+            tx.run("ALTER TABLE session_processes RENAME TO away")
+        wait_until(lambda: doctor.report().failures_in_a_row)
+        with ctx.db.write() as tx:
+            tx.run("ALTER TABLE away RENAME TO session_processes")
+        wait_until(lambda: doctor.report().watched_processes == 2)
+
+
+def open_selectors() -> set[int]:
+    """The descriptors of this process that wait for others."""
+    found = set()
+    for fd in map(int, os.listdir("/proc/self/fd")):
+        with suppress(FileNotFoundError):
+            if os.readlink(f"/proc/self/fd/{fd}") == "anon_inode:[eventpoll]":
+                found.add(fd)
+    return found
+
+
+@LINUX
+def test_a_watch_that_cannot_wait_goes_on_and_is_told(ctx: Context) -> None:
+    before = open_selectors()
+    with living() as [process], watching(ctx) as doctor, open(os.devnull) as nothing:
+        start_in(ctx, recorded("run-1", process.pid))
+        wait_until(lambda: doctor.report().watched_processes == 1)
+        [selector] = open_selectors() - before
+        whole = os.dup(selector)
+        os.dup2(nothing.fileno(), selector)
+        try:
+            wait_until(lambda: doctor.report().failures_in_a_row)
+            assert doctor.report().is_running
+        finally:
+            os.dup2(whole, selector)
+            os.close(whole)
+        end(process)
+        wait_until(lambda: verdicts(ctx))
+        wait_until(lambda: not doctor.report().failures_in_a_row)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_doctor_without_its_watch_does_not_run(ctx: Context) -> None:
+    is_the_end = threading.Event()
+
+    def now() -> float:
+        if is_the_end.is_set() and threading.current_thread().name == "lionstudio-death-watch":
+            raise SystemExit  # of that thread
+        return ctx.now()
+
+    with living() as [process], watching(Context(ctx.db, now)) as doctor:
+        start_in(ctx, recorded("run-1", process.pid))
+        wait_until(lambda: doctor.report().watched_processes == 1)
+        assert doctor.report().is_running
+        is_the_end.set()
+        end(process)
+        wait_until(lambda: not doctor.report().is_running)
 
 
 def test_waking_ends_a_wait_and_harms_nobody_afterwards() -> None:

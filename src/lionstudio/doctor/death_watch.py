@@ -42,7 +42,9 @@ class DeathWatch:
         self._stopping = threading.Event()
         self._all_may_be_new = threading.Event()
         self._all_may_be_new.set()
-        self.failures = Failures(ctx)
+        self._looking = Failures(ctx)
+        self._waiting = Failures(ctx)  # which works while looking fails, and the other way round
+        self.failures = (self._looking, self._waiting)
         # What follows is touched by the thread alone.
         self._cursor: int | None = None
         self._runs: dict[str, dict[Identity, ProcessRecord]] = {}
@@ -67,6 +69,10 @@ class DeathWatch:
         self._notices.close()
         return True
 
+    @property
+    def is_running(self) -> bool:
+        return self._thread.is_alive()
+
     def look_at_all(self) -> None:
         """Compare what is watched with everything that runs, soon; safe from any thread."""
         self._all_may_be_new.set()
@@ -81,15 +87,22 @@ class DeathWatch:
             now = time.monotonic()
             if now >= self._look_at or self._all_may_be_new.is_set():
                 self._look_at = now + LOOK_EVERY  # also when it fails, so that it is not tried without a pause
-                with self.failures.noted():
+                with self._looking.noted():
                     self._learn()
                     self._sweep()
             if any(at <= now for at in self._due.values()):
-                with self.failures.noted():
+                with self._looking.noted():
                     self._examine_due(now)
-            pause = min([self._look_at, *self._due.values()]) - time.monotonic()
-            for pid in self._notices.wait(pause):
-                self._has_died(self._told[pid])
+            with self._waiting.noted():
+                self._wait()
+            if self._waiting.in_a_row:
+                self._stopping.wait(LOOK_EVERY)  # so that it is not tried without a pause
+
+    def _wait(self) -> None:
+        """Until somebody dies, or it is time to look."""
+        pause = min([self._look_at, *self._due.values()]) - time.monotonic()
+        for pid in self._notices.wait(pause):
+            self._has_died(self._told[pid])
 
     def _examine_due(self, now: float) -> None:
         due = [session_id for session_id, at in self._due.items() if at <= now]

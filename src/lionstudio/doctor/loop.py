@@ -96,14 +96,14 @@ class Doctor:
 
     def report(self) -> DoctorReport:
         """How the doctor itself is doing; safe from any thread."""
-        both = (self._failures, self._watch.failures)
-        failures = [failures.last for failures in both if failures.last is not None]
+        each = (self._failures, *self._watch.failures)
+        failures = [failures.last for failures in each if failures.last is not None]
         return DoctorReport(
-            is_running=self._thread.is_alive() and not self._stopping.is_set(),
+            is_running=self._thread.is_alive() and self._watch.is_running and not self._stopping.is_set(),
             every_seconds=self._every,
             last_round=self._last_round,
             last_failure=max(failures, default=None),
-            failures_in_a_row=sum(failures.in_a_row for failures in both),
+            failures_in_a_row=sum(failures.in_a_row for failures in each),
             watched_processes=len(self._watch),
             deaths_seen=self._deaths_seen,
         )
