@@ -4,6 +4,7 @@ import fcntl
 import os
 import signal
 import threading
+import tracemalloc
 from array import array
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 import lionstudio
 from lionstudio.domain.errors import InvalidRequest
 from lionstudio.recorders import backlog, keeper
-from lionstudio.recorders.spool import list_waiting
+from lionstudio.recorders.spool import CHUNK, count_left_behind, list_waiting, spool_folder
 from lionstudio.services import health
 from lionstudio.services.context import Context
 from lionstudio.services.messages import list_messages
@@ -68,6 +69,24 @@ def test_the_next_reader_brings_back_what_a_killed_process_left(
     assert said(sqlite_ctx, session_id) == TWENTY
     assert get_session(sqlite_ctx, session_id).status == "running"  # nobody knows how it ended
     assert list_waiting(home / "spool") == []
+
+
+def test_counting_what_waits_takes_little_memory_however_much_it_is(sqlite_ctx: Context, tmp_path: Path) -> None:
+    size = 16 * CHUNK
+    for database_id in (sqlite_ctx.db.dialect.database_id, "other"):
+        folder = spool_folder(tmp_path, database_id=database_id, location="")
+        folder.mkdir()
+        with open(folder / "00000000000000000001.1.run-1.jsonl", "wb") as file:
+            file.truncate(size - 1)
+            file.seek(0, os.SEEK_END)
+            file.write(b"\n")
+    tracemalloc.start()
+    try:
+        assert [(waiting.records, waiting.size) for waiting in list_waiting(tmp_path)] == [(1, size)] * 2
+        assert count_left_behind(sqlite_ctx, tmp_path, "", "run-1") == 1
+        assert tracemalloc.get_traced_memory()[1] < size / 2
+    finally:
+        tracemalloc.stop()
 
 
 def test_the_next_run_brings_it_back_too(sqlite_ctx: Context, sqlite_path: Path, home: Path) -> None:
@@ -133,15 +152,18 @@ def test_a_record_that_is_refused_does_not_hold_up_the_rest(sqlite_ctx: Context,
     lines[7] = b'{"do":"dance"}\n'
     lines[9] = lines[9].replace(session_id.encode(), b"deleted-run").replace(b'"line":["', b'"line":["x","')
     lines[11] = b'["do"]\n'
+    lines[13] = b"[" * 100_000 + b"\n"
     waiting.write_bytes(b"".join(lines))
     with lionstudio.open(sqlite_path):
         pass
-    assert said(sqlite_ctx, session_id) == [text for number, text in enumerate(TWENTY) if number not in (5, 7, 9, 11)]
+    assert said(sqlite_ctx, session_id) == [
+        text for number, text in enumerate(TWENTY) if number not in (5, 7, 9, 11, 13)
+    ]
     assert spool_files(home) == []
     (rejected,) = (home / "spool").glob("*/*.rejected")
     reasons = rejected.read_text().splitlines()
-    assert len(reasons) == 4
-    assert get_session(sqlite_ctx, session_id).messages_lost == 4
+    assert len(reasons) == 5
+    assert get_session(sqlite_ctx, session_id).messages_lost == 5
     assert "this is no record" in reasons[0]
     assert "A record of a newer version: 'dance'" in reasons[1]
     assert rejected.stat().st_mode & 0o777 == 0o600

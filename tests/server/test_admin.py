@@ -50,7 +50,7 @@ def test_the_report_has_the_whole_shape_that_was_asked_for(client: TestClient, c
     record_dead_process(ctx)
     clock.pass_seconds(90)
     report = get(client, HEALTH)
-    assert set(report) == {"sessions", "db", "resources", "maintenance", "doctor", "diagnostic_run_at"}
+    assert set(report) == {"sessions", "db", "resources", "maintenance", "doctor", "spool", "diagnostic_run_at"}
     assert report["diagnostic_run_at"] == "2026-09-21T14:14:50Z"
     (item,) = report["sessions"].pop("unhealthy")
     assert report["sessions"] == {
@@ -142,12 +142,16 @@ def test_starting_over_two_hundred_dead_runs_changes_no_status_but_counts_them(
 
 
 def test_the_doctor_ends_with_the_server(studio_settings: Settings, clock: Clock) -> None:
+    others = set(threading.enumerate())  # a studio of another test may still be there
     with TestClient(create_app(studio_settings, now=clock), base_url=BASE) as client:
         wait_until(lambda: get(client, HEALTH)["doctor"]["last_round"])
-        assert {"lionstudio-doctor", "lionstudio-death-watch"} <= {thread.name for thread in threading.enumerate()}
-    assert not [
-        thread for thread in threading.enumerate() if thread.name.startswith(("lionstudio-do", "lionstudio-de"))
-    ]
+        doctors = [
+            thread
+            for thread in set(threading.enumerate()) - others
+            if thread.name in {"lionstudio-doctor", "lionstudio-death-watch"}
+        ]
+    assert len(doctors) == 2
+    assert not any(thread.is_alive() for thread in doctors)
 
 
 NO_EVIDENCE = {

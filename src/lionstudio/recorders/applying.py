@@ -85,7 +85,7 @@ def _finish(ctx: Context, record: Record) -> None:
 
 
 # What says that a record will never be taken, however often it is tried: it makes no sense, or its place is gone.
-REFUSED_FOR_GOOD = (Invalid, Conflict, NotFound, KeyError, TypeError, ValueError, AttributeError)
+REFUSED_FOR_GOOD = (Invalid, Conflict, NotFound, KeyError, TypeError, ValueError, AttributeError, RecursionError)
 
 _WRITERS: Mapping[str, Callable[[Context, Record], None]] = {
     "start": _start,

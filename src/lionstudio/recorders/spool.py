@@ -135,7 +135,7 @@ def count_left_behind(ctx: Context, spool: Path, location: str, session_id: str)
     for path in (path for folder in _folders_of(ctx, spool, location) for path in _files(folder)):
         if _run_of(path) == name:
             with suppress(OSError):  # replayed just now
-                count += path.read_bytes().count(b"\n")
+                count += _count_lines(path)
     return count
 
 
@@ -166,10 +166,16 @@ def _list_filled(spool: Path, suffix: str) -> list[Waiting]:
     for folder in sorted(spool.iterdir()) if spool.is_dir() else []:
         for path in _files(folder, suffix):
             with suppress(OSError):  # replayed just now
-                text = path.read_bytes()
-                if text:
-                    found.append(Waiting(path, text.count(b"\n"), len(text)))
+                size = path.stat().st_size
+                if size:
+                    found.append(Waiting(path, _count_lines(path), size))
     return found
+
+
+def _count_lines(path: Path) -> int:
+    """However large the file is, little of it is in memory at a time."""
+    with open(path, "rb") as file:
+        return sum(chunk.count(b"\n") for chunk in iter(lambda: file.read(CHUNK), b""))
 
 
 def _files(folder: Path, suffix: str = SUFFIX) -> list[Path]:

@@ -28,7 +28,7 @@ def get_health(studio: StudioDep, cursor: PageCursor = None, limit: PageLimit = 
     `cursor` and `limit` are for the list of the unhealthy; the counts are always of all runs.
     """
     report = read_health(studio.ctx, cursor=cursor, limit=limit)
-    return HealthOut.of(report, _read_resources(studio), studio.doctor.report())
+    return HealthOut.of(report, _read_resources(studio), studio.doctor.report(), studio.bringing_back)
 
 
 @router.get("/resources")

@@ -5,6 +5,7 @@ from typing import Any, Self
 
 from pydantic import BaseModel, Field
 
+from lionstudio.doctor.failures import Failures
 from lionstudio.doctor.loop import DoctorReport
 from lionstudio.doctor.resources import Resources
 from lionstudio.domain.audit import AdminEvent
@@ -14,7 +15,7 @@ from lionstudio.domain.session import InvocationKind, SessionStatus
 from lionstudio.domain.state import derive_session_state
 from lionstudio.domain.upkeep import Advice
 from lionstudio.domain.worktree import Worktree, WorktreeStatus
-from lionstudio.server.schemas.doctor import DoctorOut
+from lionstudio.server.schemas.doctor import DoctorOut, SpoolOut
 from lionstudio.server.schemas.states import ReasonOut, StateOut
 from lionstudio.services.health_report import DatabaseReport, HealthReport, MaintenanceReport, UnhealthySession
 
@@ -259,10 +260,11 @@ class HealthOut(BaseModel):
     resources: ResourcesOut
     maintenance: MaintenanceOut
     doctor: DoctorOut
+    spool: SpoolOut
     diagnostic_run_at: str = Field(description="ISO 8601, UTC")
 
     @classmethod
-    def of(cls, report: HealthReport, resources: ResourcesOut, doctor: DoctorReport) -> Self:
+    def of(cls, report: HealthReport, resources: ResourcesOut, doctor: DoctorReport, spool: Failures) -> Self:
         at = datetime.fromtimestamp(report.diagnostic_run_at, UTC)
         return cls(
             sessions=SessionsHealth.of(report),
@@ -270,5 +272,6 @@ class HealthOut(BaseModel):
             resources=resources,
             maintenance=MaintenanceOut.of(report.maintenance),
             doctor=DoctorOut.of(doctor),
+            spool=SpoolOut.of(spool),
             diagnostic_run_at=at.isoformat(timespec="seconds").replace("+00:00", "Z"),
         )

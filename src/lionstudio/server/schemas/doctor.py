@@ -5,7 +5,7 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from lionstudio.doctor.failures import Failure
+from lionstudio.doctor.failures import Failure, Failures
 from lionstudio.doctor.loop import DoctorReport, Round
 from lionstudio.doctor.scan import Scan
 from lionstudio.domain.health import Health
@@ -36,6 +36,18 @@ class FailureOut(BaseModel):
     @classmethod
     def of(cls, failure: Failure) -> Self:
         return cls(**failure._asdict())
+
+
+class SpoolOut(BaseModel):
+    """Whether what recorders that are gone set aside can be written to the database."""
+
+    last_failure: FailureOut | None
+    failures_in_a_row: int = Field(description="0: it works")
+
+    @classmethod
+    def of(cls, failures: Failures) -> Self:
+        last = failures.last
+        return cls(last_failure=None if last is None else FailureOut.of(last), failures_in_a_row=failures.in_a_row)
 
 
 class DoctorOut(BaseModel):
