@@ -264,7 +264,7 @@ def test_a_run_that_was_recorded_here_is_cleaned_up(ctx: Context, folder: Path):
     assert sorted(clean(ctx).removed) == left
 
 
-@pytest.mark.parametrize("path", ["/etc", "/usr/local", "/proc/self"])
+@pytest.mark.parametrize("path", ["/etc", "/usr/local", "/proc/self", "/var"])
 def test_a_folder_of_the_system_is_never_cleaned(ctx: Context, path: str):
     start_run(ctx, artifacts_path=path)
     sessions.finish_session(ctx, "run-1", "completed")

@@ -1,5 +1,6 @@
 """Prune: the plan says what goes and why the rest stays, and exactly that happens."""
 
+import itertools
 import random
 import threading
 from collections.abc import Callable
@@ -8,7 +9,7 @@ import pytest
 
 from lionstudio.domain.change import Topic
 from lionstudio.domain.conversation import MessageDraft
-from lionstudio.domain.errors import BranchNotFound, InvalidRequest, SessionNotFound
+from lionstudio.domain.errors import BranchNotFound, DatabaseBusy, InvalidRequest, SessionNotFound
 from lionstudio.services import admin, branches, messages, prune, sessions, shows, teams
 from lionstudio.services.branches import BranchDraft
 from lionstudio.services.context import Context, new_line
@@ -69,7 +70,7 @@ def fork_into(ctx: Context, session_id: str, branch_id: str, *, parent: str) -> 
 def test_an_old_run_goes_with_all_that_is_its_own(ctx: Context) -> None:
     put_session(ctx, "old", says=["a", "b"])
     put_session(ctx, "new", says=["c"], ended_days_ago=29)
-    assert prune_all(ctx) == PruneResult(Removed(1, 1, 2, 4, 2), (), admin.list_events(ctx)[0].id)
+    assert prune_all(ctx) == PruneResult(Removed(1, 1, 2, 4, 2), (), admin.list_events(ctx)[0].id, gone=("old",))
     assert runs(ctx) == ["new"]
     assert sorted(read_world(ctx)["messages"]) == ["c"]
     with pytest.raises(SessionNotFound):
@@ -286,6 +287,17 @@ def test_others_may_write_between_two_batches(ctx: Context, monkeypatch: pytest.
     assert sessions.get_session(ctx, "live").message_count == 3
 
 
+def test_a_clock_that_is_set_back_does_not_keep_others_waiting(ctx: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prune, "SESSIONS_AT_ONCE", 1)
+    monkeypatch.setattr(prune, "SECONDS_ALONE", 0.0)
+    put_session(ctx, "a")
+    put_session(ctx, "b")
+    backwards = Context(ctx.db, now=itertools.count(NOW, -3600).__next__)
+    seen: list[tuple[int, int]] = []
+    prune.prune(backwards, plan_prune(ctx, keep_n=0), actor=WHO, on_progress=lambda *so_far: seen.append(so_far))
+    assert seen == [(1, 2), (2, 2)]
+
+
 def test_a_run_with_many_messages_has_a_batch_of_its_own(ctx: Context, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prune, "MESSAGES_AT_ONCE", 3)
     put_session(ctx, "a", says=["1"])
@@ -295,16 +307,25 @@ def test_a_run_with_many_messages_has_a_batch_of_its_own(ctx: Context, monkeypat
     assert plan_prune(ctx, keep_n=0).batches == (("a",), ("b",), ("c", "d"))
 
 
-def test_a_prune_that_is_interrupted_says_what_it_did(ctx: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("stop", "says"),
+    [
+        (KeyboardInterrupt(), "^$"),
+        (DatabaseBusy("It is busy."), "It is busy. Before that, 1 run was deleted; the event log says which."),
+    ],
+)
+def test_a_prune_that_is_interrupted_says_what_it_did(
+    ctx: Context, monkeypatch: pytest.MonkeyPatch, stop: BaseException, says: str
+) -> None:
     monkeypatch.setattr(prune, "SESSIONS_AT_ONCE", 1)
     monkeypatch.setattr(prune, "SECONDS_ALONE", 0.0)
     put_session(ctx, "a")
     put_session(ctx, "b")
 
     def interrupt(*_: int) -> None:
-        raise KeyboardInterrupt
+        raise stop
 
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(type(stop), match=says):
         prune.prune(ctx, plan_prune(ctx, keep_n=0), actor=WHO, on_progress=interrupt)
     assert runs(ctx) == ["b"]
     details = admin.list_events(ctx)[0].details
@@ -366,16 +387,6 @@ def test_two_prunes_at_once_delete_everything_once(
     assert results[0].removed.plus(results[1].removed) == removed
 
 
-def test_two_prunes_of_runs_that_share_messages_leave_none_behind(ctx: Context) -> None:
-    for number in range(10):
-        put_session(ctx, "one", says=[f"m-{number}"])
-        put_session(ctx, "two", says=[f"m-{number}"])
-        plan = plan_prune(ctx, keep_n=0)
-        halves = [plan._replace(batches=((id,),)) for id in ("one", "two")]
-        at_once(*(lambda half=half: prune.prune(ctx, half, actor=WHO) for half in halves))
-        assert read_world(ctx)["messages"] == {}
-
-
 def while_it_is_pruned(ctx: Context, session_id: str, work: Callable[[], object]) -> None:
     """Do something that needs a run when its deletion is not committed yet: it waits, and then the run is gone."""
     errors: list[BaseException] = []
@@ -388,6 +399,7 @@ def while_it_is_pruned(ctx: Context, session_id: str, work: Callable[[], object]
 
     thread = threading.Thread(target=run)
     with ctx.db.write() as tx:
+        maintenance.take_turn(tx, at=ctx.now())
         maintenance.delete_sessions(tx, [session_id])
         thread.start()
         if not ctx.db.dialect.one_writer:  # else nobody else gets in anyway
@@ -395,6 +407,14 @@ def while_it_is_pruned(ctx: Context, session_id: str, work: Callable[[], object]
     thread.join()
     if errors:
         raise errors[0]
+
+
+def test_two_prunes_of_runs_that_share_messages_leave_none_behind(ctx: Context) -> None:
+    put_session(ctx, "one", says=["m-1"])
+    put_session(ctx, "two", says=["m-1"])
+    half = plan_prune(ctx, keep_n=0)._replace(batches=(("two",),))
+    while_it_is_pruned(ctx, "one", lambda: prune.prune(ctx, half, actor=WHO))
+    assert read_world(ctx)["messages"] == {}
 
 
 def test_a_run_starts_although_its_parent_is_pruned_in_this_moment(ctx: Context) -> None:

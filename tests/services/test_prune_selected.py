@@ -3,9 +3,10 @@
 import pytest
 
 from lionstudio.domain.errors import InvalidRequest, Refused, SessionIsNeeded, SessionIsRunning, SessionNotFound
-from lionstudio.services import admin, sessions
+from lionstudio.services import admin, prune, sessions
 from lionstudio.services.change_feed import newest_number, read_changes
-from lionstudio.services.context import Context
+from lionstudio.services.context import Context, new_id
+from lionstudio.services.prune import WhyKept
 from lionstudio.services.prune_selected import prune_selected
 from lionstudio.services.refusing import MOST_AT_ONCE
 from tests.factories import start_run
@@ -95,12 +96,47 @@ def test_a_prune_leaves_an_event_a_history_and_news(ctx: Context):
     (event,) = admin.list_events(ctx)
     assert (event.id, event.action, event.target_id, event.actor) == (done.event_id, "prune", "one", "ana")
     assert event.details == {
-        "selected": True, "reason": "a test run", "sessions": 1, "branches": 1, "progressions": 2, "entries": 2,
-        "messages": 1, "session_ids": ["one"],
+        "selected": True, "reason": "a test run", "complete": True, "sessions": 1, "branches": 1, "progressions": 2,
+        "entries": 2, "messages": 1, "kept": 0, "session_ids": ["one"], "session_ids_left_out": 0,
     }  # fmt: skip
     step = sessions.list_history(ctx, "one")[-1]
     assert (step.from_status, step.to_status, step.actor) == ("completed", None, "ana")
     assert "one" in [change.session_id for change in read_changes(ctx, before).changes]
+
+
+def test_others_see_and_write_between_two_batches_of_chosen_runs(ctx: Context, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(prune, "SESSIONS_AT_ONCE", 1)
+    monkeypatch.setattr(prune, "SECONDS_ALONE", 0.0)
+    put_session(ctx, "one")
+    put_session(ctx, "two")
+    seen: list[list[str]] = []
+
+    def look() -> str:  # in the middle of each deletion, and once for the event
+        seen.append(sorted(read_world(ctx)["sessions"]))
+        return new_id()
+
+    prune_selected(Context(ctx.db, ctx.now, look), ["one", "two"], actor="ana")
+    assert seen == [["one", "two"], ["two"], []]
+
+
+def test_a_chosen_run_that_is_needed_when_its_turn_comes_is_kept_and_told(
+    ctx: Context, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(prune, "SESSIONS_AT_ONCE", 1)
+    monkeypatch.setattr(prune, "SECONDS_ALONE", 0.0)
+    for session_id in ("one", "two", "three"):
+        put_session(ctx, session_id, says=[session_id])
+
+    def need_the_second(done: int, of: int) -> None:
+        if (done, of) == (1, 3):
+            put_play(ctx, "two")
+
+    done = prune_selected(ctx, ["one", "two", "three"], actor="ana", on_progress=need_the_second)
+    assert (done.session_ids, done.removed.sessions, done.removed.messages) == (("one", "three"), 2, 2)
+    assert [(kept.session_id, kept.why) for kept in done.kept] == [("two", WhyKept.PLAY)]
+    assert list(read_world(ctx)["sessions"]) == ["two"]
+    (event,) = [event for event in admin.list_events(ctx) if event.action == "prune"]
+    assert (event.details["session_ids"], event.details["kept"]) == (["one", "three"], 1)
 
 
 @pytest.mark.parametrize(

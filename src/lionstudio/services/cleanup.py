@@ -125,7 +125,8 @@ def _require_folder(session: Session) -> str:
     if not os.path.isabs(folder) or os.path.normpath(folder) != folder.rstrip("/"):
         raise CannotCleanUp(f"{folder!r} does not say which folder it is.", hint="Remove its leftovers by hand.")
     real = os.path.realpath(folder)
-    if f"{real}/".startswith(SYSTEM_FOLDERS):
+    inside = real.rstrip("/") + "/"
+    if inside.startswith(SYSTEM_FOLDERS) or any(system.startswith(inside) for system in SYSTEM_FOLDERS):
         raise CannotCleanUp(
             f"{folder} belongs to the system; a run may name it, but what lies there is not the run's.",
             hint="Remove its leftovers by hand.",

@@ -4,6 +4,7 @@ Ended means not running. A legacy run counts as ended here as it does for its he
 the plan says how many of them it takes. "Newest" is by creation, among all runs, running ones too.
 """
 
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from hashlib import sha256
@@ -12,7 +13,8 @@ from typing import Any, NamedTuple
 
 from lionstudio.domain.audit import StatusTransition
 from lionstudio.domain.change import Topic
-from lionstudio.domain.errors import Conflict, DatabaseBusy, InvalidRequest
+from lionstudio.domain.errors import Conflict, DatabaseBusy, Error, InvalidRequest
+from lionstudio.domain.phrases import count_of
 from lionstudio.services.admin import add_event
 from lionstudio.services.context import Context
 from lionstudio.services.sessions import lock_sessions
@@ -87,6 +89,7 @@ class PruneResult(NamedTuple):
     kept: tuple[KeptSession, ...] = ()
     event_id: str | None = None  # of a dry run, none
     orphans: tuple[str, ...] = ()  # of a sweep, the progressions that nobody owned when it began
+    gone: tuple[str, ...] = ()  # the runs that were deleted
 
 
 def plan_prune(
@@ -105,14 +108,13 @@ def plan_prune(
         candidates = {session.id: session for session in _beyond_newest(tx, old, keep_n)}
         kept = find_kept(tx, candidates)
         going = [session for session in candidates.values() if session.id not in kept]
-        ids = {session.id for session in going}
-        ties = [*maintenance.list_forks(tx, ids), *maintenance.list_borrowers(tx, ids)] if ids else []
-        removed = maintenance.count_sessions(tx, ids)
+        batches = put_in_batches(tx, going)
+        removed = maintenance.count_sessions(tx, {session.id for session in going})
     return PrunePlan(
         keep_days=keep_days,
         keep_n=keep_n,
         ended_before=ended_before,
-        batches=tuple(_batches(_components(going, ties))),
+        batches=batches,
         removed=removed,
         legacy=sum(session.status is None for session in going),
         kept=tuple(kept.values()),
@@ -144,30 +146,47 @@ def prune(
         return PruneResult(plan.removed, plan.kept)
     if not actor.strip():
         raise InvalidRequest("Who prunes must be known.")
-    order, done = _Order(plan, actor, archive), _Done(plan.kept)
+    about = {"keep_days": plan.keep_days, "keep_n": plan.keep_n}
+    order = Order(plan.batches, plan.ended_before, actor, about, kept=plan.kept, archive=archive)
+    return carry_out(ctx, order, on_progress=on_progress)
+
+
+class Order(NamedTuple):
+    """What is to be deleted, for whom, and what the event says of it."""
+
+    batches: Sequence[Sequence[str]]
+    ended_before: float  # who ended later, or runs again, is kept
+    actor: str
+    about: Mapping[str, Any]
+    kept: Sequence[KeptSession] = ()  # by the plan
+    archive: Archive | None = None
+    target_id: str | None = None
+
+
+def carry_out(ctx: Context, order: Order, *, on_progress: Progress | None = None) -> PruneResult:
+    """Delete what was ordered, batch by batch, looking at each run again; others may write in between."""
+    done, asked = _Done(order.kept), sum(map(len, order.batches))
     try:
-        left = list(plan.batches)
+        left = list(order.batches)
         while left:
             pruned = _prune_patiently(ctx, order, left)
             for what in pruned:
                 done.add(left.pop(0), what)
             if on_progress is not None:
-                on_progress(done.looked_at, plan.removed.sessions)
-    except BaseException:
+                on_progress(done.looked_at, asked)
+    except BaseException as error:
         if done.gone:  # what is deleted is deleted, and has to be on record
             _record(ctx, order, done, complete=False)
+            if isinstance(error, Error):
+                gone = count_of(len(done.gone), "run was", "runs were")
+                message = f"{error.message} Before that, {gone} deleted; the event log says which."
+                raise type(error)(message, hint=error.hint) from error
         raise
     finally:
         ctx.db.end_bulk()
-    return PruneResult(done.removed, tuple(done.kept), _record(ctx, order, done, complete=True))
-
-
-class _Order(NamedTuple):
-    """What is to be done, for whom, and where it was archived."""
-
-    plan: PrunePlan
-    actor: str
-    archive: Archive | None
+    is_left_to_us = not asked or done.gone or done.kept  # else somebody else deleted all of it a moment before
+    event_id = _record(ctx, order, done, complete=True) if is_left_to_us else None
+    return PruneResult(done.removed, tuple(done.kept), event_id, gone=tuple(done.gone))
 
 
 class _Pruned(NamedTuple):
@@ -250,6 +269,13 @@ def find_kept(tx: Tx, candidates: Collection[str]) -> dict[str, KeptSession]:
     return kept
 
 
+def put_in_batches(tx: Tx, going: Collection[OldSession]) -> tuple[tuple[str, ...], ...]:
+    """Sessions that may go, in batches that hold up others for a moment only; what must go together is together."""
+    ids = {session.id for session in going}
+    ties = [*maintenance.list_forks(tx, ids), *maintenance.list_borrowers(tx, ids)] if ids else []
+    return tuple(_batches(_components(going, ties)))
+
+
 def _components(going: Iterable[OldSession], ties: Iterable[Sequence[Any]]) -> list[list[OldSession]]:
     """Sessions in groups that must go at once: forks refer to each other, and a message may be lent as a prompt."""
     groups = {session.id: [session] for session in going}
@@ -276,7 +302,7 @@ def _batches(groups: Iterable[Sequence[OldSession]]) -> Iterator[tuple[str, ...]
         yield tuple(batch)
 
 
-def _prune_patiently(ctx: Context, order: _Order, batches: Sequence[Sequence[str]]) -> list[_Pruned]:
+def _prune_patiently(ctx: Context, order: Order, batches: Sequence[Sequence[str]]) -> list[_Pruned]:
     for _ in range(TRIES - 1):
         try:
             return _prune_while_alone(ctx, order, batches)
@@ -285,23 +311,23 @@ def _prune_patiently(ctx: Context, order: _Order, batches: Sequence[Sequence[str
     return _prune_while_alone(ctx, order, batches)
 
 
-def _prune_while_alone(ctx: Context, order: _Order, batches: Sequence[Sequence[str]]) -> list[_Pruned]:
+def _prune_while_alone(ctx: Context, order: Order, batches: Sequence[Sequence[str]]) -> list[_Pruned]:
     """What became of the first batches, in one transaction: it ends soon after somebody else wants to write."""
     done: list[_Pruned] = []
     with ctx.db.write_in_bulk() as tx:
-        began = ctx.now()
-        maintenance.take_turn(tx, at=began)
+        began = time.monotonic()
+        maintenance.take_turn(tx, at=ctx.now())
         for batch in batches:
             done.append(_prune_batch(ctx, tx, order, batch))
-            taken = ctx.now() - began
+            taken = time.monotonic() - began
             if taken >= SECONDS_ALONE or (taken >= SECONDS_WANTED and tx.connection.is_wanted):
                 break
     return done
 
 
-def _prune_batch(ctx: Context, tx: Tx, order: _Order, batch: Sequence[str]) -> _Pruned:
+def _prune_batch(ctx: Context, tx: Tx, order: Order, batch: Sequence[str]) -> _Pruned:
     lock_sessions(tx, {*batch, *maintenance.list_children(tx, batch)})
-    old = maintenance.list_still_old(tx, batch, ended_before=order.plan.ended_before)
+    old = maintenance.list_still_old(tx, batch, ended_before=order.ended_before)
     if order.archive is not None:
         lengths = order.archive.lengths
         old = {id: session for id, session in old.items() if session.length == lengths.get(id)}
@@ -335,20 +361,18 @@ def _changed(tx: Tx, batch: Collection[str], old: Collection[str]) -> dict[str, 
     return {session_id: KeptSession(session_id, WhyKept.CHANGED, sentence) for session_id in present}
 
 
-def _record(ctx: Context, order: _Order, done: _Done, *, complete: bool) -> str:
-    plan, archive = order.plan, order.archive
+def _record(ctx: Context, order: Order, done: _Done, *, complete: bool) -> str:
     details = {
-        "keep_days": plan.keep_days,
-        "keep_n": plan.keep_n,
+        **order.about,
         "complete": complete,
         **_counts(done.removed),
         "kept": len(done.kept),
         "session_ids": done.gone[:IDS_IN_EVENT],
         "session_ids_left_out": max(0, len(done.gone) - IDS_IN_EVENT),
-        **({} if archive is None else {"archive": archive.path}),
+        **({} if order.archive is None else {"archive": order.archive.path}),
     }
     with ctx.db.write() as tx:
-        return add_event(ctx, tx, "prune", details=details, actor=order.actor).id
+        return add_event(ctx, tx, "prune", target_id=order.target_id, details=details, actor=order.actor).id
 
 
 def _counts(removed: Removed) -> dict[str, int]:

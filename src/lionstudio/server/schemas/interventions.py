@@ -71,7 +71,10 @@ class Transitions(BaseModel):
 
 
 class PruneIn(BaseModel):
-    """Runs to delete: either those named, all or none, or all that ended more than `keep_days` ago."""
+    """Runs to delete: either those named, all or none, or all that ended more than `keep_days` ago.
+
+    A run that is needed only since all were looked at is kept, and told.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
@@ -96,7 +99,7 @@ class RemovedOut(BaseModel):
 
 
 class KeptOut(BaseModel):
-    """A run that is old enough and stays all the same."""
+    """A run that is old enough, or was chosen, and stays all the same."""
 
     session_id: str
     why: WhyKept
@@ -113,7 +116,7 @@ class PrunedOut(BaseModel):
     dry_run: bool
     removed: RemovedOut
     session_ids: list[str] = Field(description=f"of what went; the first {IDS_SHOWN:,}")
-    kept: list[KeptOut] = Field(description="old enough, and still needed")
+    kept: list[KeptOut] = Field(description="old enough or chosen, and still needed")
     kept_newest: int = Field(description="old enough, but among the newest")
     plan: str | None = Field(description="names the runs of a plan by age, all of them")
     event_id: str | None
@@ -124,7 +127,7 @@ class PrunedOut(BaseModel):
             dry_run=dry_run,
             removed=RemovedOut(**done.removed._asdict()),
             session_ids=list(done.session_ids),
-            kept=[],
+            kept=[KeptOut.of(one) for one in done.kept],
             kept_newest=0,
             plan=None,
             event_id=done.event_id,

@@ -36,7 +36,7 @@ export function AgePruneDialog({ onClose }: { onClose: () => void }) {
       title: `${countOf(removed.sessions, 'run')} pruned`,
       text: `${kept.length === 0 ? '' : `${countOf(kept.length, 'run')} kept, because something needs them. `}One entry in the event log.`,
     }),
-    failed: 'Nothing was pruned',
+    failed: 'The prune did not come to its end',
     onDone: onClose,
   })
   return (

@@ -18,11 +18,11 @@ export function PruneDialog({ ids: asked, onClose, onDone }: Props) {
     working: `Pruning ${countOf(ids.length, 'run')}`,
     act: () =>
       prune({ session_ids: ids, dry_run: false, ...(reason.trim() === '' ? {} : { reason: reason.trim() }) }),
-    done: ({ removed }) => ({
+    done: ({ removed, kept }) => ({
       title: `${countOf(removed.sessions, 'run')} pruned`,
-      text: `${whatGoes(removed)}. One entry in the event log.`,
+      text: `${whatGoes(removed)}. ${kept.length === 0 ? '' : `${countOf(kept.length, 'run')} kept, because something needs them by now. `}One entry in the event log.`,
     }),
-    failed: 'Nothing was pruned',
+    failed: 'The prune did not come to its end',
     onDone: () => {
       onDone()
       onClose()
