@@ -76,11 +76,11 @@ def test_a_concern_is_as_severe_as_the_state_of_its_run(status, health):
 
 def test_plays_that_wait_for_a_person_are_concerns_and_block_their_show():
     plays = [
-        make_play("escalated", "a", ended_at=NOW - HOUR),
-        make_play("blocked", "b", ended_at=None, updated_at=NOW - MINUTE),
-        make_play("gate_failed", "c", ended_at=NOW - DAY),
-        make_play("gate_failed", "d", show_id="show-2"),
-        make_play("gated", "e", show_id="show-3"),
+        (make_play("escalated", "a"), NOW - HOUR),
+        (make_play("blocked", "b"), NOW - MINUTE),
+        (make_play("gate_failed", "c"), NOW - DAY),
+        (make_play("gate_failed", "d", show_id="show-2"), NOW - DAY),
+        (make_play("gated", "e", show_id="show-3"), NOW - DAY),
     ]
     assert derive_show_concerns(plays) == [
         Concern(Subject.PLAY, "play-a", (Signal.ESCALATED,), NOW - HOUR, Severity.CRITICAL),

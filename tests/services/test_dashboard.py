@@ -11,7 +11,7 @@ from lionstudio.domain.health import HOUR, Health
 from lionstudio.domain.session import SessionStatus
 from lionstudio.domain.session_list import View
 from lionstudio.domain.show import PlayStatus
-from lionstudio.services import sessions, teams
+from lionstudio.services import sessions, shows, teams
 from lionstudio.services.context import Context
 from lionstudio.services.dashboard import (
     ExecutionRow,
@@ -223,6 +223,17 @@ def test_plays_that_a_gate_refused_today_are_listed_newest_first(ctx: Context, c
         put_play(ctx, "ledger", name, "gate_failed")
     put_play(ctx, "ledger", "yesterday", "gate_failed", ended_at=clock.now - 24 * HOUR)
     assert [play.name for _, play in every_refused(ctx, limit=limit)] == ["third", "second", "first"]
+
+
+def test_a_refusal_counts_from_when_the_gate_refused_not_from_when_the_agent_ended(ctx: Context, clock: Clock) -> None:
+    put_play(ctx, "ledger", "schema", "gated", ended_at=NOW)
+    clock.pass_seconds(60 * HOUR)
+    shows.move_play(ctx, "ledger", "schema", "gate_failed", actor=WHO)
+    assert get_stats(ctx).outcomes.request_changes == 1
+    assert [play.name for _, play in every_refused(ctx)] == ["schema"]
+    assert [row.since for row in every_row(ctx)] == [clock.now]
+    clock.pass_seconds(24 * HOUR)
+    assert get_stats(ctx).outcomes.request_changes == len(every_refused(ctx)) == 0
 
 
 def test_recent_runs_are_those_that_ended_last(ctx: Context, clock: Clock) -> None:

@@ -97,12 +97,11 @@ def derive_ended_concern(
     return Concern(Subject.SESSION, session_id, given, ended_at, severity)
 
 
-def derive_show_concerns(plays: Iterable[Play]) -> list[Concern]:
-    """What is wrong with plays of shows that go on, and with those shows."""
+def derive_show_concerns(plays: Iterable[tuple[Play, float]]) -> list[Concern]:
+    """What is wrong with plays of shows that go on, each with since when, and with those shows."""
     found: list[Concern] = []
     blocked: dict[str, float] = {}
-    for play in plays:
-        since = judged_at(play)
+    for play, since in plays:
         if play.status in PLAY_SIGNALS:
             severity = derive_play_state(play).severity
             found.append(Concern(Subject.PLAY, play.id, (PLAY_SIGNALS[play.status],), since, severity))
@@ -112,11 +111,6 @@ def derive_show_concerns(plays: Iterable[Play]) -> list[Concern]:
     return found + [
         Concern(Subject.SHOW, show_id, (Signal.BLOCKED,), since, severity) for show_id, since in blocked.items()
     ]
-
-
-def judged_at(play: Play) -> float:
-    """When a play came to its status, as far as its row tells: the end of its agent, else its last change."""
-    return play.updated_at if play.ended_at is None else play.ended_at
 
 
 def place_of(concern: Concern) -> tuple[int, float, str]:

@@ -41,7 +41,7 @@ from lionstudio.services.health import glance
 from lionstudio.services.naming import names_in
 from lionstudio.store import dashboard, shows
 from lionstudio.store import sessions as session_rows
-from lionstudio.store.shows import PlayWithTopic
+from lionstudio.store.dashboard import TroubledPlay
 from lionstudio.store.transaction import Tx
 
 
@@ -58,7 +58,7 @@ class Found(NamedTuple):
 
     concerns: tuple[Concern, ...]
     running: Mapping[str, RunningRun]
-    plays: Mapping[str, PlayWithTopic]
+    plays: Mapping[str, TroubledPlay]
     topics: Mapping[str, str]  # of shows, by id
 
 
@@ -120,13 +120,13 @@ def find_concerns(tx: Tx, running: Sequence[RunningRun], *, now: float) -> Found
     concerns = [
         *_concerns_of_running(tx, running, now=now),
         *_concerns_of_ended(tx, now=now),
-        *derive_show_concerns(play for _, play in plays),
+        *derive_show_concerns((play, since) for _, play, since in plays),
     ]
     return Found(
         tuple(concerns),
         {one.session.id: one for one in running},
         {found.play.id: found for found in plays},
-        {play.show_id: topic for topic, play in plays},
+        {play.show_id: topic for topic, play, _ in plays},
     )
 
 
@@ -194,7 +194,7 @@ class _Rows:
         )
 
     def _play(self, concern: Concern) -> AttentionRow:
-        topic, play = self._found.plays[concern.id]
+        topic, play, _ = self._found.plays[concern.id]
         state = self._state_of_play(play)
         return AttentionRow(
             concern.subject,

@@ -6,11 +6,11 @@ from typing import NamedTuple
 from lionstudio.domain.dashboard import WINDOW, EndedRun
 from lionstudio.domain.session import Session, SessionStatus
 from lionstudio.domain.session_list import SessionFilter, View
-from lionstudio.domain.show import PlayStatus
+from lionstudio.domain.show import Play, PlayStatus
 from lionstudio.store import pages, session_list
 from lionstudio.store.session_list import ENDED_ITSELF, VIEWS
 from lionstudio.store.sessions import SESSION_FACTS, to_session
-from lionstudio.store.shows import SELECT_PLAY_WITH_TOPIC, PlayWithTopic, to_play_with_topic
+from lionstudio.store.shows import PLAY_COLUMNS, SELECT_PLAY_WITH_TOPIC, PlayWithTopic, to_play, to_play_with_topic
 from lionstudio.store.transaction import Tx
 
 EVERY = 2**62
@@ -79,14 +79,31 @@ def list_with_leftovers(tx: Tx) -> list[EndedSession]:
     return [EndedSession(row[0], _WORDS[row[1]], row[2]) for row in tx.all(LIST_WITH_LEFTOVERS)]
 
 
-TROUBLED_PLAYS = SELECT_PLAY_WITH_TOPIC + "WHERE show.status IN ('active', 'imported') AND play.status IN ({words})"
+# When a play came to its status: its last move there, which may be days after its agent ended. Of one that was stored
+# in that status nobody saw a move, so its row has to tell.
+JUDGED_AT = """COALESCE((SELECT max(step.at) FROM status_transitions AS step
+                   WHERE step.entity = 'play' AND step.entity_id = play.id AND step.to_status = play.status
+                     AND step.from_status IS NOT NULL), play.ended_at, play.updated_at)"""
+TROUBLED_PLAYS = f"""
+    SELECT show.topic, {JUDGED_AT}, {PLAY_COLUMNS}
+      FROM plays AS play JOIN shows AS show ON show.id = play.show_id
+     WHERE show.status IN ('active', 'imported') AND play.status IN ({{words}})
+"""
 
 
-def list_troubled_plays(tx: Tx, statuses: Sequence[PlayStatus]) -> list[PlayWithTopic]:
+class TroubledPlay(NamedTuple):
+    """A play in trouble, the topic of its show, and since when."""
+
+    topic: str
+    play: Play
+    since: float
+
+
+def list_troubled_plays(tx: Tx, statuses: Sequence[PlayStatus]) -> list[TroubledPlay]:
     """Plays in these statuses, of shows that go on, or of which nothing tells that they ended."""
     words = {f"status_{number}": status for number, status in enumerate(statuses)}
     sql = TROUBLED_PLAYS.format(words=", ".join(f":{name}" for name in words))
-    return [to_play_with_topic(row) for row in tx.all(sql, **words)]
+    return [TroubledPlay(row[0], to_play(row[2:]), row[1]) for row in tx.all(sql, **words)]
 
 
 TOPICS_OF_RUNNING = """
@@ -102,7 +119,7 @@ def find_topics_of_running(tx: Tx) -> dict[str, str]:
     return {row[0]: row[1] for row in tx.all(TOPICS_OF_RUNNING)}
 
 
-REFUSED_TODAY = f"play.status = 'gate_failed' AND COALESCE(play.ended_at, play.updated_at) > :now - {WINDOW}"
+REFUSED_TODAY = f"play.status = 'gate_failed' AND {JUDGED_AT} > :now - {WINDOW}"
 COUNT_REFUSED = f"SELECT count(*) FROM plays AS play WHERE {REFUSED_TODAY}"
 LIST_REFUSED = f"""
     {SELECT_PLAY_WITH_TOPIC} WHERE {REFUSED_TODAY} AND (play.created_at, play.id) < (:before_at, :before_id)
