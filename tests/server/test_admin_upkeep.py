@@ -168,7 +168,8 @@ def test_an_export_of_unknown_runs_is_refused_before_the_first_byte(
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
 def test_an_unknown_format_is_told_the_known_ones(client: TestClient, method: str) -> None:
-    answer = client.request(method, EXPORT, params={"format": "xml"}, json={"session_ids": ["one"], "format": "xml"})
+    asked = {"params": {"format": "xml"}} if method == "GET" else {"json": {"session_ids": ["one"], "format": "xml"}}
+    answer = client.request(method, EXPORT, **asked)
     assert answer.status_code == 422
     assert "'jsonl' or 'sqlite'" in answer.json()["message"]
 
@@ -234,11 +235,18 @@ def test_legacy_runs_get_a_status_when_an_operator_says_so(client: TestClient, c
         bring_in(ctx, name)
     assert post(client, f"{LEGACY}/backfill", {"dry_run": True}) == {"dry_run": True, "sessions": 2}
     assert sessions.get_session(ctx, "old-1").status is None
-    assert post(client, f"{LEGACY}/backfill") == {"dry_run": False, "sessions": 2}
+    assert post(client, f"{LEGACY}/backfill", {}) == {"dry_run": False, "sessions": 2}
     assert sessions.get_session(ctx, "old-1").status == "completed"
     (event,) = acts(ctx, "backfill_legacy")
     assert (event.actor, event.details) == ("ana", {"sessions": 2})
-    assert post(client, f"{LEGACY}/backfill") == {"dry_run": False, "sessions": 0}
+    assert post(client, f"{LEGACY}/backfill", {}) == {"dry_run": False, "sessions": 0}
+
+
+@pytest.mark.parametrize("act", ["backfill", "archive"])
+def test_without_a_body_nothing_is_done_to_legacy_runs(client: TestClient, ctx: Context, act: str) -> None:
+    bring_in(ctx, "old-1")
+    assert client.post(f"{LEGACY}/{act}").status_code == 422
+    assert sessions.get_session(ctx, "old-1").status is None
 
 
 def test_legacy_runs_are_archived_in_a_file_and_then_deleted(client: TestClient, ctx: Context, home: Path) -> None:
@@ -248,7 +256,7 @@ def test_legacy_runs_are_archived_in_a_file_and_then_deleted(client: TestClient,
     removed = {"sessions": 1, "branches": 1, "progressions": 2, "entries": 2, "messages": 1}
     assert planned == {"dry_run": True, "removed": removed, "kept": [], "path": None, "event_id": None}
     assert sessions.get_session(ctx, "old-1").status is None
-    done = post(client, f"{LEGACY}/archive")
+    done = post(client, f"{LEGACY}/archive", {})
     (event,) = acts(ctx, "prune")
     path = home / "backups" / "legacy-20260921-141320.jsonl"
     assert done == {**planned, "dry_run": False, "path": str(path), "event_id": event.id}

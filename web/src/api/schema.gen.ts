@@ -161,7 +161,7 @@ export interface paths {
         put?: never;
         /**
          * Archive Legacy
-         * @description Write them into a file in the folder of backups, read it back, and then delete them.
+         * @description Write them into a file in the folder of backups, read it back, and then delete them; with a body, as above.
          */
         post: operations["archive_legacy"];
         delete?: never;
@@ -181,7 +181,7 @@ export interface paths {
         put?: never;
         /**
          * Backfill Legacy
-         * @description Give every one of them the status completed.
+         * @description Give every one of them the status completed. Without a body nothing is done: who means all of them says `{}`.
          */
         post: operations["backfill_legacy"];
         delete?: never;
@@ -1673,6 +1673,7 @@ export interface components {
             maintenance: components["schemas"]["MaintenanceOut"];
             resources: components["schemas"]["ResourcesOut"];
             sessions: components["schemas"]["SessionsHealth"];
+            spool: components["schemas"]["SpoolOut"];
         };
         /**
          * HeartbeatIn
@@ -1719,7 +1720,7 @@ export interface components {
         };
         /**
          * KeptOut
-         * @description A run that is old enough and stays all the same.
+         * @description A run that is old enough, or was chosen, and stays all the same.
          */
         KeptOut: {
             /** Sentence */
@@ -2375,7 +2376,7 @@ export interface components {
             event_id: string | null;
             /**
              * Kept
-             * @description old enough, and still needed
+             * @description old enough or chosen, and still needed
              */
             kept: components["schemas"]["KeptOut"][];
             /**
@@ -2398,6 +2399,8 @@ export interface components {
         /**
          * PruneIn
          * @description Runs to delete: either those named, all or none, or all that ended more than `keep_days` ago.
+         *
+         *     A run that is needed only since all were looked at is kept, and told.
          */
         PruneIn: {
             /**
@@ -3116,6 +3119,18 @@ export interface components {
             to_at: number;
             /** Tool */
             tool: string | null;
+        };
+        /**
+         * SpoolOut
+         * @description Whether what recorders that are gone set aside can be written to the database.
+         */
+        SpoolOut: {
+            /**
+             * Failures In A Row
+             * @description 0: it works
+             */
+            failures_in_a_row: number;
+            last_failure: components["schemas"]["FailureOut"] | null;
         };
         /**
          * Started
@@ -4315,9 +4330,9 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody?: {
+        requestBody: {
             content: {
-                "application/json": components["schemas"]["LegacyIn"] | null;
+                "application/json": components["schemas"]["LegacyIn"];
             };
         };
         responses: {
@@ -4387,9 +4402,9 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody?: {
+        requestBody: {
             content: {
-                "application/json": components["schemas"]["LegacyIn"] | null;
+                "application/json": components["schemas"]["LegacyIn"];
             };
         };
         responses: {

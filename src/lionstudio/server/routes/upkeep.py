@@ -94,17 +94,17 @@ def get_legacy(ctx: Ctx) -> LegacyOut:
 
 
 @router.post("/legacy/backfill")
-def backfill_legacy(ctx: Ctx, who: Actor, body: LegacyIn | None = None) -> BackfilledOut:
-    """Give every one of them the status completed."""
-    dry_run = (body or LegacyIn()).dry_run
-    return BackfilledOut(dry_run=dry_run, sessions=legacy.backfill_legacy(ctx, actor=who, dry_run=dry_run))
+def backfill_legacy(ctx: Ctx, who: Actor, body: LegacyIn) -> BackfilledOut:
+    """Give every one of them the status completed. Without a body nothing is done: who means all of them says `{}`."""
+    sessions = legacy.backfill_legacy(ctx, actor=who, dry_run=body.dry_run)
+    return BackfilledOut(dry_run=body.dry_run, sessions=sessions)
 
 
 @router.post("/legacy/archive")
-def archive_legacy(ctx: Ctx, settings: SettingsDep, who: Actor, body: LegacyIn | None = None) -> ArchivedOut:
-    """Write them into a file in the folder of backups, read it back, and then delete them."""
-    dry_run = (body or LegacyIn()).dry_run
-    return ArchivedOut.of(archive(ctx, str(settings.backups), actor=who, dry_run=dry_run), dry_run=dry_run)
+def archive_legacy(ctx: Ctx, settings: SettingsDep, who: Actor, body: LegacyIn) -> ArchivedOut:
+    """Write them into a file in the folder of backups, read it back, and then delete them; with a body, as above."""
+    archived = archive(ctx, str(settings.backups), actor=who, dry_run=body.dry_run)
+    return ArchivedOut.of(archived, dry_run=body.dry_run)
 
 
 @router.get("/legacy/export", status_code=200, response_class=Download, responses=LINES_FILE)

@@ -15,16 +15,16 @@ import { Trouble } from '@/vocabulary/Trouble'
 const FILTERS = ['action', 'actor', 'target_id'] as const
 const ROW = 52
 
-export const Route = createFileRoute('/admin/events')({
-  validateSearch: (search: Record<string, unknown>): EventFilter =>
-    Object.fromEntries(
-      FILTERS.map((name) => [name, textOf(search[name])]).filter(([, text]) => text !== undefined),
-    ),
-  component: EventsPage,
-})
+export const Route = createFileRoute('/admin/events')({ validateSearch: readFilter, component: EventsPage })
+
+function readFilter(search: Record<string, unknown>): EventFilter {
+  return Object.fromEntries(
+    FILTERS.map((name) => [name, textOf(search[name])]).filter(([, text]) => text !== undefined),
+  )
+}
 
 function EventsPage() {
-  const filter = Route.useSearch()
+  const filter = readFilter(Route.useSearch()) // the router keeps words that nobody knows
   const navigate = useNavigate({ from: Route.fullPath })
   const log = useInfiniteQuery(eventsQuery(filter))
   const now = useNow()
