@@ -1,6 +1,7 @@
 """Fixtures that every room shares: a fresh database on each engine, a clock and ids that tests own."""
 
 import os
+import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -15,6 +16,12 @@ from lionstudio.store.open import open_database
 from tests.factories import Clock
 from tests.fakes.fake_openai import FakeOpenAI
 from tests.postgres_server import PostgresServer
+
+# Started with nohup, or in the background of a script, it is told to ignore these, and so would be every agent that a
+# test starts and ends by one of them.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 
 # How fast an example is made or run says something about the load of the machine only. A change is judged by the same
 # examples each time; who looks for others types: pytest -m hypothesis --hypothesis-profile hunt

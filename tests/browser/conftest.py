@@ -28,6 +28,7 @@ def browser() -> Iterator[Browser]:
         browser = launch(playwright)
         yield browser
         browser.close()
+    Studio.wait_for_leaving()  # tests that come later count the threads and descriptors of this process
 
 
 @pytest.fixture(scope="session")

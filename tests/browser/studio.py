@@ -3,7 +3,7 @@
 import shutil
 import threading
 from types import TracebackType
-from typing import Any
+from typing import Any, ClassVar
 
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Playwright, Request
 
@@ -21,6 +21,8 @@ TELL_VIOLATIONS = """document.addEventListener('securitypolicyviolation', (event
 
 class Studio:
     """The server in a thread of its own, on a real socket. Stopped and started again it has the same address."""
+
+    _leaving: ClassVar[list[threading.Thread]] = []
 
     def __init__(self, settings: Settings, door: Door | None = None) -> None:
         self._settings = settings
@@ -52,9 +54,18 @@ class Studio:
 
     def _let_go(self) -> None:
         """Stop, without waiting: that takes a second, in which the kernel lets go of a folder that was watched."""
-        if self._server is not None:
+        if self._server is not None and self._thread is not None:
             self._server.stop()
+            self._leaving.append(self._thread)
         self._server = self._thread = None
+
+    @classmethod
+    def wait_for_leaving(cls) -> None:
+        """Until every studio that was let go is gone, with its doctor and its descriptors."""
+        while cls._leaving:
+            thread = cls._leaving.pop()
+            thread.join(30)
+            assert not thread.is_alive()
 
     def __enter__(self) -> "Studio":
         self.start()

@@ -190,6 +190,7 @@ def test_cleaning_up_removes_the_files_that_were_named_and_no_other(
     own_page.get_by_role("button", name="Clean up… Leave files behind").click()
     asked = dialog(own_page)
     expect(asked).to_contain_text("Clean up after 1 session?")
+    expect(asked.locator("li li")).to_have_count(3)
     named = asked.locator("li li").all_inner_texts()
     assert sorted(Path(path).name for path in named) == ["cache.lock", "index.tmp", "upload.part"]
     assert all(Path(path).exists() for path in named)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Page, Route, expect
+from playwright.sync_api import Locator, Page, Request, expect
 
 from lionstudio.domain.health import MINUTE
 from lionstudio.services.sessions import finish_session
@@ -19,6 +19,7 @@ from tests.browser.studio import Studio
 from tests.browser.trouble import fail_until_tried_again
 from tests.browser.world import World
 from tests.factories import start_run
+from tests.waiting import wait_until
 
 CLI = Path(__file__).parents[2] / "docs" / "reference" / "cli.md"
 SHIFTS = """() => {
@@ -49,8 +50,19 @@ def open_dashboard(page: Page) -> None:
 @contextmanager
 def no_answers(page: Page) -> Iterator[None]:
     """No question is answered for a while: answers carry the time of the studio, by which the page sets its clock."""
-    held: list[Route] = []
-    page.route(re.compile("/api/(?!events)"), lambda route: held.append(route))
+    questions = re.compile("/api/(?!events)")
+    held: list[Request] = []
+    page.route(questions, lambda route: held.append(route.request))
+    asked = [one for one in page.requests() if questions.search(one.url)]
+
+    def is_nobody_waiting() -> bool:
+        page.evaluate("true")  # which lets Playwright tell what it has heard
+        return all(one.existing_response or one.failure or one in held for one in asked)
+
+    wait_until(is_nobody_waiting)
+    for answer in (one.existing_response for one in asked):
+        if answer is not None:
+            answer.finished()
     yield
     page.unroute_all(behavior="ignoreErrors")
 

@@ -83,7 +83,7 @@ def test_lists_are_read_at_most_about_once_a_second(own_page: Page, own_world: W
     began = own_page.evaluate("performance.now()")
     with another_process(own_world) as ctx:
         for reading in range(4):  # each time something is read again, more has changed meanwhile
-            with own_page.expect_response("**/api/totals"):
+            with own_page.expect_request("**/api/totals"):
                 for number in range(15):
                     run_id = f"busy-{reading}-{number}"
                     start_run(ctx, run_id, name=run_id)

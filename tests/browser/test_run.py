@@ -409,6 +409,18 @@ def test_each_branch_has_a_lane_with_its_errors_its_fork_and_what_goes_on(page: 
     assert box["height"] == 26
 
 
+@pytest.mark.parametrize("name", ["Refactor the parser", "Never spoke"])
+def test_the_timeline_moves_nothing_when_it_comes(page: Page, world: World, name: str) -> None:
+    page.route("**/timeline", lambda asked: None)  # asked for, and on its way
+    visit(page, world, name)
+    expect(page.get_by_role("status", name="Loading")).to_have_count(0)
+    before = panel(page, "tool-errors").bounding_box()
+    with page.expect_response("**/timeline"):
+        page.unroute("**/timeline")  # which lets it come
+    expect(page.locator(".lane-model").first.or_(page.get_by_text("Too little time passed"))).to_be_visible()
+    assert panel(page, "tool-errors").bounding_box() == before
+
+
 def test_pointing_at_a_lane_tells_and_pressing_goes_there(page: Page, world: World) -> None:
     visit(page, world, "Refactor the parser")
     busy = lane(page, "architect").locator(".lane-human")

@@ -128,6 +128,7 @@ def test_one_comes_back_to_the_list_where_one_left_it_and_it_is_fresh(own_page: 
 
 def count_of(page: Page, tab: str) -> int:
     shown = tabs(page).filter(has_text=re.compile(rf"^{tab}")).locator("span")
+    expect(shown).to_have_text(re.compile(r"^[\d,]+$"))  # it is asked for apart from the list
     return int(shown.inner_text().replace(",", ""))
 
 

@@ -201,6 +201,16 @@ class TestBeside:
         linked.get_by_role("link").click()
         expect(page).to_have_url(re.compile(f"/runs/{world.runs[f'{SHOW}/ledger-api']}"))
 
+    def test_the_lanes_move_nothing_when_they_come(self, page: Page) -> None:
+        lanes = re.compile(r"/messages\?.*limit=300")
+        page.route(lanes, lambda asked: None)  # asked for, and on its way
+        open_team(page)
+        expect(messages(page)).to_have_count(15)
+        before = messages(page).first.bounding_box()
+        page.unroute(lanes)  # which lets them come
+        expect(page.get_by_role("img", name="Who wrote when")).to_be_visible()
+        assert messages(page).first.bounding_box() == before
+
 
 class TestLive:
     def test_a_new_message_waits_above_and_moves_nothing(self, own_page: Page, own_world: World) -> None:

@@ -460,7 +460,7 @@ def test_words_are_found_in_what_was_never_drawn(page: Page, world: World) -> No
     expect(page.get_by_text("of 11", exact=False)).to_be_visible()
     field.press("Enter")
     expect(log.locator("article.bg-selected")).to_contain_text(re.compile("Attempt 3"))
-    assert page.evaluate("CSS.highlights.get('found').size") > 0
+    page.wait_for_function("() => CSS.highlights.get('found').size > 0")  # they are drawn a moment later
     field.fill("nobody said this")
     expect(page.get_by_text("no match")).to_be_visible()
     field.press("Escape")

@@ -55,7 +55,9 @@ export function Timeline({ run }: { run: RunInFull }) {
           </button>
         ) : null}
         {isBare ? (
-          <p className="pb-1 text-text-3">Too little time passed between its messages to draw it.</p>
+          <p className="min-h-[18px] text-12 leading-[18px] text-text-3">
+            Too little time passed between its messages to draw it.
+          </p>
         ) : (
           <Axis range={range} />
         )}

@@ -36,7 +36,12 @@ export function TeamLanes({ team }: { team: TeamInFull }) {
         </span>
       }
     >
-      {asked.isPending ? <Skeleton rows={Math.max(2, lanes.lanes.length)} height={LANE} /> : null}
+      {asked.isPending ? (
+        // As high as the lanes will be, with what is around them and the times below, so that nothing moves.
+        <div className="pt-2 pb-[26px]">
+          <Skeleton rows={lanes.lanes.length} height={LANE} />
+        </div>
+      ) : null}
       {asked.error && asked.data === undefined ? (
         <Trouble error={asked.error} retry={() => void asked.refetch()} />
       ) : null}
