@@ -11,6 +11,7 @@ from lionstudio.domain.change import Topic
 from lionstudio.domain.errors import DatabaseGone
 from lionstudio.services.context import Context
 from lionstudio.services.messages import append_message
+from lionstudio.store import database
 from lionstudio.store.database import Database
 from lionstudio.store.open import open_database
 from lionstudio.store.transaction import Tx
@@ -38,6 +39,22 @@ def sqlite_db(sqlite_path: Path) -> Iterator[Database]:
 def count(db: Database) -> int:
     with db.read() as tx:
         return int(tx.value(COUNT))
+
+
+def fork_and_write(db: Database) -> type[DatabaseGone] | None:
+    """Write in the child of a fork; what the child was told instead."""
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            with db.write() as tx:
+                put(tx, "child")
+            code = 0
+        except DatabaseGone:
+            code = 2
+        finally:
+            os._exit(code)
+    return {0: None, 2: DatabaseGone}[os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])]
 
 
 def test_a_write_is_there_when_its_block_ends(db: Database) -> None:
@@ -222,18 +239,9 @@ def test_many_threads_write_without_losing_anything(db: Database) -> None:
 def test_the_child_of_a_fork_writes_on_a_connection_of_its_own(db: Database) -> None:
     with db.write() as tx:
         put(tx, "before")
-    pid = os.fork()
-    if pid == 0:
-        code = 1
-        try:
-            with db.write() as tx:
-                put(tx, "child")
-            code = 0
-        finally:
-            os._exit(code)
+    assert fork_and_write(db) is None
     with db.write() as tx:
         put(tx, "parent")
-    assert os.waitpid(pid, 0)[1] == 0
     assert count(db) == 3
 
 
@@ -322,20 +330,34 @@ def test_a_watch_works_in_the_parent_and_in_the_child_of_a_fork(db: Database) ->
 @pytest.mark.parametrize("inside", ["read", "write"])
 def test_a_fork_inside_a_transaction_is_refused_a_database_instead_of_hanging(db: Database, inside: str) -> None:
     with db.read() if inside == "read" else db.write():
-        pid = os.fork()
-        if pid == 0:
-            code = 1
-            try:
-                with db.write() as tx:
-                    put(tx, "child")
-            except DatabaseGone:
-                code = 0
-            finally:
-                os._exit(code)
-        assert os.waitpid(pid, 0)[1] == 0
+        assert fork_and_write(db) == DatabaseGone
     with db.write() as tx:
         put(tx, "parent")
     assert count(db) == 1
+
+
+@pytest.mark.parametrize("inside", ["read", "write"])
+def test_a_fork_waits_only_so_long_for_a_thread_that_stays_in_a_transaction(
+    db: Database, inside: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "FORK_PATIENCE", 0.1)
+    is_inside, may_leave = threading.Event(), threading.Event()
+
+    def stay() -> None:
+        with db.read() if inside == "read" else db.write():
+            is_inside.set()
+            may_leave.wait(DEADLINE)
+
+    thread = threading.Thread(target=stay)
+    thread.start()
+    assert is_inside.wait(DEADLINE)
+    assert fork_and_write(db) == DatabaseGone
+    may_leave.set()
+    thread.join(DEADLINE)
+    assert fork_and_write(db) is None
+    with db.write() as tx:
+        put(tx, "parent")
+    assert count(db) == 2
 
 
 def test_two_processes_that_write_the_same_runs_on_a_server_never_wait_for_each_other_for_ever(

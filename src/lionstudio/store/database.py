@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from lionstudio.store.transaction import Tx
 
 
+FORK_PATIENCE = 10.0  # seconds that a fork waits for the transactions of other threads
+
+
 class Database:
     """A database that is ours, at the schema this version knows. Safe to use from any thread."""
 
@@ -69,7 +72,7 @@ class Database:
         """Close everything: the child of a fork must not inherit an open SQLite file or a server's socket."""
         paused: list[Writer | Pool] = []
         for part in (self._writer, self._writers, self._bulk_writers, self._readers):
-            if not part.pause():
+            if not part.pause(patience=FORK_PATIENCE):
                 for earlier in paused:
                     earlier.resume()
                 return False

@@ -89,14 +89,19 @@ class Pool:
         for connection in idle:
             connection.close()
 
-    def pause(self) -> bool:
-        """Close every connection and keep everyone out until `resume`; False if this very thread is inside."""
+    def pause(self, *, patience: float) -> bool:
+        """Close every connection and keep everyone out until `resume`.
+
+        False, with nothing changed, if this very thread is inside, or if others do not leave within the patience.
+        """
         with self._state:
             if threading.get_ident() in self._users:
                 return False
             self._paused = True
-            while self._users:
-                self._state.wait()
+            if not self._state.wait_for(lambda: not self._users, patience):
+                self._paused = False
+                self._state.notify_all()
+                return False
         self.close()
         return True
 

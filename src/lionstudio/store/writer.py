@@ -7,6 +7,7 @@ import time
 from collections import deque
 from contextlib import suppress
 
+from lionstudio.domain.errors import DatabaseBusy
 from lionstudio.store import sqlite_turn
 from lionstudio.store.transaction import ConnectionLost, Tx
 
@@ -213,9 +214,9 @@ class Writer:
             else:
                 self._taken = False
 
-    def _take_turn_alone(self) -> None:
+    def _take_turn_alone(self, *, patience: float | None = None) -> None:
         """Take the turn with no transaction open: whoever handed one on waits for its commit."""
-        self._take_turn()
+        self._take_turn(patience=patience)
         if self._group is not None:
             self._commit_group(self._group)
 
@@ -224,11 +225,17 @@ class Writer:
         self._drop()
         self._pass_turn()
 
-    def pause(self) -> bool:
-        """Close the connection and keep everyone out until `resume`; False if this very thread is inside a write."""
+    def pause(self, *, patience: float) -> bool:
+        """Close the connection and keep everyone out until `resume`.
+
+        False, with nothing changed, if this very thread is inside a write, or if no turn comes within the patience.
+        """
         if self._holder == threading.get_ident():
             return False
-        self._take_turn_alone()
+        try:
+            self._take_turn_alone(patience=patience)
+        except DatabaseBusy:
+            return False
         self._drop()
         return True
 
