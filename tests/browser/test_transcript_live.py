@@ -1,8 +1,10 @@
 """A transcript while it is written by another process, and one that is too long to be drawn at once."""
 
 import re
+import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -71,6 +73,27 @@ def test_at_the_end_it_follows_and_pairs_what_comes(own_page: Page, writer: Writ
     expect(row(log, 42)).to_contain_text("it is made")
     expect(row(log, 43)).to_have_count(0)
     assert is_at_end(log)
+
+
+def test_whoever_leaves_the_end_while_much_comes_is_not_taken_back(own_page: Page, writer: Writer) -> None:
+    log = watch(own_page, writer)
+    log.focus()
+    is_enough = threading.Event()
+
+    def go_on() -> int:
+        return len([writer.say("assistant", "more") for _ in iter(lambda: is_enough.wait(0.01), True)])
+
+    with ThreadPoolExecutor(1) as pool:
+        written = pool.submit(go_on)
+        try:
+            for _ in range(10):
+                own_page.keyboard.press("End")
+                expect(own_page.get_by_role("button", name=re.compile("To the end|new"))).to_have_count(0)
+                own_page.keyboard.press("Home")
+                expect(row(log, 1)).to_be_in_viewport()
+        finally:
+            is_enough.set()
+        assert written.result(20) > 10
 
 
 def test_scrolled_up_it_stays_still_and_counts_what_is_new(own_page: Page, writer: Writer) -> None:

@@ -39,7 +39,7 @@ const NOTHING: Record<MessageShare, string> = {
   tools: 'No tool was called here.',
   errors: 'No tool failed here.',
 }
-const SCROLL_KEYS = new Set(['ArrowUp', 'ArrowDown', 'PageUp', 'PageDown', 'Home', ' '])
+const SCROLL_KEYS = new Set(['ArrowUp', 'ArrowDown', 'PageUp', 'PageDown', ' '])
 
 /** A transcript with a scroll of its own. */
 export function Pane({ run, branch, history, target, isFull, onFull, onLink }: Props) {
@@ -137,7 +137,12 @@ export function Pane({ run, branch, history, target, isFull, onFull, onLink }: P
           onWheel={log.release}
           onTouchMove={log.release}
           onPointerDown={log.release}
-          onKeyDown={(event) => (SCROLL_KEYS.has(event.key) ? log.release() : undefined)}
+          onKeyDown={(event) => {
+            if (SCROLL_KEYS.has(event.key)) log.release()
+            if (event.key !== 'Home' || event.shiftKey) return
+            event.preventDefault() // a scroll that takes its time does not get there while the end moves
+            log.goToBeginning()
+          }}
         >
           {history.length === 0 ? (
             <Nothing run={run} />

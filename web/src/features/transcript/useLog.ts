@@ -30,6 +30,7 @@ export type Log = {
   /** What is looked for in it is so far below its top: of a message that is taller than the pane, that is in the middle. */
   holdAt: (offset: number) => void
   release: () => void
+  goToBeginning: () => void
   follow: () => void
   onScroll: () => void
 }
@@ -50,6 +51,7 @@ export function useLog(
   const [held, setHeld] = useState<number | null>(null)
   const [within, setWithin] = useState<number | null>(null) // px below the top of what is held
   const [leftAt, setLeftAt] = useState<number | null>(null) // how long the history was when the reader left its end
+  const top = useRef(0) // where the pane was scrolled to, as far as we know
 
   const estimateSize = useCallback(
     (index: number): number => {
@@ -81,22 +83,27 @@ export function useLog(
     const element = pane.current
     if (element === null) return
     if (held !== null) centre(virtualizer, element, indexOf(positions, settle(held)), within)
-    else if (leftAt === null) element.scrollTop = element.scrollHeight
+    else if (leftAt === null && !hasLeft(element, top.current)) {
+      element.scrollTop = element.scrollHeight
+      top.current = element.scrollTop
+    }
   }, [held, within, leftAt, version, total, positions])
 
   const rush = useRush()
   const onScroll = (): void => {
     const element = pane.current
     if (element === null) return
+    const before = top.current
+    top.current = element.scrollTop
     rush.moved(rowsIn(element, virtualizer), held === null && leftAt !== null)
     if (held !== null) {
       // Not the reader, who would have let go of it: the router, which puts every scroll back where it was.
       centre(virtualizer, element, indexOf(positions, settle(held)), within)
       return
     }
-    const isAtEnd = element.scrollHeight - element.scrollTop - element.clientHeight <= FOLLOWS_WITHIN
-    if (isAtEnd && leftAt !== null) setLeftAt(null)
-    if (!isAtEnd && leftAt === null) setLeftAt(history.length)
+    const isBack = distanceFromEnd(element) <= FOLLOWS_WITHIN && element.scrollTop >= before
+    if (leftAt !== null && isBack) setLeftAt(null)
+    if (leftAt === null && hasLeft(element, before)) setLeftAt(history.length)
   }
   return {
     virtualizer,
@@ -114,12 +121,28 @@ export function useLog(
     },
     holdAt: setWithin,
     release: () => setHeld(null),
+    goToBeginning: () => {
+      if (pane.current === null || pane.current.scrollTop === 0) return
+      setHeld(null)
+      setLeftAt(leftAt ?? history.length)
+      pane.current.scrollTop = 0
+    },
     follow: () => {
+      top.current = 0
       setHeld(null)
       setLeftAt(null)
     },
     onScroll,
   }
+}
+
+function distanceFromEnd(element: HTMLElement): number {
+  return element.scrollHeight - element.scrollTop - element.clientHeight
+}
+
+/** Whether the reader has gone up since, by however little: a scroll begins slowly, and must not be taken back. */
+function hasLeft(element: HTMLElement, before: number): boolean {
+  return element.scrollTop < before && distanceFromEnd(element) > 1
 }
 
 /** Bring a row to the middle of the pane; of one that is taller than the pane, what is so far below its top. */
