@@ -447,6 +447,20 @@ def test_a_lane_is_read_and_left_by_keyboard(page: Page, world: World) -> None:
     expect(page).to_have_url(re.compile(r"#m15$"))
 
 
+def test_what_is_chosen_in_a_lane_stays_so_when_more_comes(page: Page, world: World) -> None:
+    page.route("**/timeline", lambda asked: None)  # asked for, and on its way; the errors are known without it
+    visit(page, world, "Fails in three ways")
+    track = lane(page, "main")
+    expect(track.locator(".lane-error")).to_have_count(7)
+    expect(track.locator(".lane-model")).to_have_count(0)
+    track.focus()
+    page.keyboard.press("End")
+    expect(track).to_have_attribute("aria-valuetext", re.compile(r"· #15$"))
+    page.unroute("**/timeline")
+    expect(track.locator(".lane-model").first).to_be_visible()
+    expect(track).to_have_attribute("aria-valuetext", re.compile(r"· #15$"))
+
+
 # Tool errors.
 
 

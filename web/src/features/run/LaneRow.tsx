@@ -21,9 +21,11 @@ type Props = { lane: Lane; spans: readonly Span[] | undefined; run: RunInFull; r
 export function LaneRow({ lane, spans = [], run, range }: Props) {
   const { branch, depth } = lane
   const navigate = useNavigate()
-  const [at, setAt] = useState(-1)
+  const [chosen, choose] = useState<string | null>(null)
   const marks = useMemo(() => marksOf(branch, spans, run, range), [branch, spans, run, range])
+  const at = marks.findIndex((one) => keyOf(one) === chosen) // which changes when others come before it
   const mark = marks[at]
+  const setAt = (index: number): void => choose(marks[index] === undefined ? null : keyOf(marks[index]))
   const open = (one: Mark | undefined): void => {
     if (one === undefined) return
     void navigate(messageAddress(run.id, { branch_id: branch.id, position: one.position }))
@@ -96,7 +98,7 @@ const Marks = memo(function Marks({ marks, range }: { marks: readonly Mark[]; ra
     const left = placeOf(mark.from, range)
     return (
       <i
-        key={`${mark.kind} ${mark.from} ${mark.position}`}
+        key={keyOf(mark)}
         className={`${LOOKS[mark.kind]} ${mark.isOpen && mark.kind === 'tool' ? 'lane-open' : ''}`}
         style={
           mark.kind === 'error'
@@ -125,6 +127,8 @@ function Telling({ mark, range }: { mark: Mark; range: Range }) {
     </span>
   )
 }
+
+const keyOf = (mark: Mark): string => `${mark.kind} ${mark.from} ${mark.position}`
 
 const tellingOf = (mark: Mark): string =>
   `${formatClock(mark.from)} · ${plainLine(mark.says)} · #${mark.position}`
