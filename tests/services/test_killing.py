@@ -28,6 +28,15 @@ from tests.waiting import wait_until
 
 WAITS = "import signal; print('ready', flush=True); signal.pause()"
 IGNORES_SIGTERM = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); " + WAITS
+# When it is woken, which is after it was told to end: as if somebody pressed Ctrl-C while the grace is waited for.
+INTERRUPTS_US = """
+import os, signal
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+signal.signal(signal.SIGCONT, lambda *_: os.kill(os.getppid(), signal.SIGINT))
+print("ready", flush=True)
+while True:
+    signal.pause()
+"""
 HAS_A_CHILD = """
 import signal, subprocess, sys
 child = subprocess.Popen([sys.executable, "-c", "import signal; signal.pause()"])
@@ -317,16 +326,10 @@ def test_an_order_that_makes_no_sense_sends_nothing(ctx: Context, actor: str, gr
 
 
 def test_an_interrupted_kill_is_written_down(ctx: Context) -> None:
-    with process_of(ctx, IGNORES_SIGTERM) as (pid, _):
+    with process_of(ctx, INTERRUPTS_US) as (pid, _):
         plan = plan_kill(ctx, "run-1")
-        # As Ctrl-C does, while the grace is waited for.
-        timer_set = signal.signal(signal.SIGALRM, signal.default_int_handler)
-        signal.setitimer(signal.ITIMER_REAL, 0.2)
-        try:
-            with pytest.raises(KeyboardInterrupt):
-                kill(ctx, plan, actor="ana", grace=60.0)
-        finally:
-            signal.signal(signal.SIGALRM, timer_set)
+        with pytest.raises(KeyboardInterrupt):
+            kill(ctx, plan, actor="ana", grace=60.0)
         assert is_alive(pid)
     (event,) = list_events(ctx, target_id="run-1")
     assert (event.details["signals"], event.details["failed"]) == (
