@@ -84,6 +84,18 @@ def test_a_run_may_wait_for_a_person(ctx: Context, clock: Clock) -> None:
     assert not list_sessions(ctx, SessionFilter(view=View.WAITING)).items
 
 
+@pytest.mark.parametrize("odd", ["\0", "\ud800", "\udfff"])
+def test_text_that_no_database_takes_hides_nobody_who_waits_for_a_person(ctx: Context, odd: str) -> None:
+    start_run(ctx, "plain", name=f"a{odd}b")
+    start_run(ctx, "nested", node_metadata={"more": {"interactive": True}})
+    start_run(ctx, "asks", name=f"a{odd}b", node_metadata={"note": odd, "interactive": True})
+    for id in ("plain", "nested", "asks"):
+        append_message(ctx, line_of(id), assistant_says("Shall I go on?"))
+    waiting = list_sessions(ctx, SessionFilter(view=View.WAITING)).items
+    assert [one.id for one in waiting] == ["asks"]
+    assert get_stats(ctx).executions.sessions == 3
+
+
 def test_a_list_knows_which_of_a_runs_branches_a_person_talks_to(ctx: Context, clock: Clock) -> None:
     for id in ("to-main", "to-helper"):
         start_run(ctx, id, node_metadata={"interactive": True})
