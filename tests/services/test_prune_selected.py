@@ -2,7 +2,14 @@
 
 import pytest
 
-from lionstudio.domain.errors import InvalidRequest, Refused, SessionIsNeeded, SessionIsRunning, SessionNotFound
+from lionstudio.domain.errors import (
+    Error,
+    InvalidRequest,
+    Refused,
+    SessionIsNeeded,
+    SessionIsRunning,
+    SessionNotFound,
+)
 from lionstudio.services import admin, prune, sessions
 from lionstudio.services.change_feed import newest_number, read_changes
 from lionstudio.services.context import Context, new_id
@@ -111,12 +118,37 @@ def test_others_see_and_write_between_two_batches_of_chosen_runs(ctx: Context, m
     put_session(ctx, "two")
     seen: list[list[str]] = []
 
-    def look() -> str:  # in the middle of each deletion, and once for the event
+    def look() -> str:  # in the middle of each deletion, and with the last one for the event
         seen.append(sorted(read_world(ctx)["sessions"]))
         return new_id()
 
     prune_selected(Context(ctx.db, ctx.now, look), ["one", "two"], actor="ana")
-    assert seen == [["one", "two"], ["two"], []]
+    assert seen == [["one", "two"], ["two"], ["two"]]
+
+
+def test_nothing_is_deleted_without_its_event(ctx: Context) -> None:
+    put_session(ctx, "one")
+    refuse_events(ctx)
+    with pytest.raises(Error):
+        prune_selected(ctx, ["one"], actor="ana")
+    assert list(read_world(ctx)["sessions"]) == ["one"]
+
+
+def test_what_is_deleted_and_cannot_be_written_down_is_told(ctx: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prune, "SESSIONS_AT_ONCE", 1)
+    monkeypatch.setattr(prune, "SECONDS_ALONE", 0.0)
+    put_session(ctx, "one")
+    put_session(ctx, "two")
+    refuse_events(ctx)
+    with pytest.raises(Error, match=r"1 run was deleted; that could not be written into the event log\.$"):
+        prune_selected(ctx, ["one", "two"], actor="ana")
+    assert list(read_world(ctx)["sessions"]) == ["two"]
+
+
+def refuse_events(ctx: Context) -> None:
+    """The database takes no event any more."""
+    with ctx.db.write() as tx:
+        tx.run("DROP TABLE admin_events")
 
 
 def test_a_chosen_run_that_is_needed_when_its_turn_comes_is_kept_and_told(

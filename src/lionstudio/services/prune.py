@@ -6,6 +6,7 @@ the plan says how many of them it takes. "Newest" is by creation, among all runs
 
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from enum import StrEnum
 from hashlib import sha256
 from math import inf, isfinite, nextafter
@@ -164,29 +165,28 @@ class Order(NamedTuple):
 
 
 def carry_out(ctx: Context, order: Order, *, on_progress: Progress | None = None) -> PruneResult:
-    """Delete what was ordered, batch by batch, looking at each run again; others may write in between."""
+    """Delete what was ordered, batch by batch, looking at each run again; others may write in between.
+
+    The event is written together with the last batch.
+    """
     done, asked = _Done(order.kept), sum(map(len, order.batches))
     try:
-        left = list(order.batches)
-        while left:
-            pruned = _prune_patiently(ctx, order, left)
-            for what in pruned:
-                done.add(left.pop(0), what)
-            if on_progress is not None:
+        while not done.is_over:
+            done = _prune_patiently(ctx, order, done)
+            if on_progress is not None and asked:
                 on_progress(done.looked_at, asked)
     except BaseException as error:
-        if done.gone:  # what is deleted is deleted, and has to be on record
-            _record(ctx, order, done, complete=False)
-            if isinstance(error, Error):
-                gone = count_of(len(done.gone), "run was", "runs were")
-                message = f"{error.message} Before that, {gone} deleted; the event log says which."
-                raise type(error)(message, hint=error.hint) from error
-        raise
+        if not done.gone:
+            raise
+        is_on_record = _record_what_is_done(ctx, order, done)  # what is deleted is deleted
+        if not isinstance(error, Error):
+            raise
+        where = "the event log says which" if is_on_record else "that could not be written into the event log"
+        gone = count_of(len(done.gone), "run was", "runs were")
+        raise type(error)(f"{error.message} Before that, {gone} deleted; {where}.", hint=error.hint) from error
     finally:
         ctx.db.end_bulk()
-    is_left_to_us = not asked or done.gone or done.kept  # else somebody else deleted all of it a moment before
-    event_id = _record(ctx, order, done, complete=True) if is_left_to_us else None
-    return PruneResult(done.removed, tuple(done.kept), event_id, gone=tuple(done.gone))
+    return PruneResult(done.removed, tuple(done.kept), done.event_id, gone=tuple(done.gone))
 
 
 class _Pruned(NamedTuple):
@@ -204,12 +204,20 @@ class _Done:
         self.removed = Removed()
         self.kept = list(kept)
         self.gone: list[str] = []
-        self.looked_at = 0
+        self.batches = self.looked_at = 0
+        self.is_over = False
+        self.event_id: str | None = None
+
+    def copy(self) -> "_Done":
+        copied = copy(self)
+        copied.kept, copied.gone = [*self.kept], [*self.gone]
+        return copied
 
     def add(self, batch: Sequence[str], pruned: _Pruned) -> None:
         self.removed = self.removed.plus(pruned.removed)
         self.kept += pruned.kept
         self.gone += pruned.gone
+        self.batches += 1
         self.looked_at += len(batch)
 
 
@@ -302,26 +310,30 @@ def _batches(groups: Iterable[Sequence[OldSession]]) -> Iterator[tuple[str, ...]
         yield tuple(batch)
 
 
-def _prune_patiently(ctx: Context, order: Order, batches: Sequence[Sequence[str]]) -> list[_Pruned]:
+def _prune_patiently(ctx: Context, order: Order, done: _Done) -> _Done:
     for _ in range(TRIES - 1):
         try:
-            return _prune_while_alone(ctx, order, batches)
+            return _prune_while_alone(ctx, order, done)
         except (Conflict, DatabaseBusy):
             continue
-    return _prune_while_alone(ctx, order, batches)
+    return _prune_while_alone(ctx, order, done)
 
 
-def _prune_while_alone(ctx: Context, order: Order, batches: Sequence[Sequence[str]]) -> list[_Pruned]:
-    """What became of the first batches, in one transaction: it ends soon after somebody else wants to write."""
-    done: list[_Pruned] = []
+def _prune_while_alone(ctx: Context, order: Order, done: _Done) -> _Done:
+    """The next batches, in one transaction, which ends soon after somebody else wants to write; what is done then."""
+    done = done.copy()
     with ctx.db.write_in_bulk() as tx:
         began = time.monotonic()
         maintenance.take_turn(tx, at=ctx.now())
-        for batch in batches:
-            done.append(_prune_batch(ctx, tx, order, batch))
+        for batch in order.batches[done.batches :]:
+            done.add(batch, _prune_batch(ctx, tx, order, batch))
             taken = time.monotonic() - began
             if taken >= SECONDS_ALONE or (taken >= SECONDS_WANTED and tx.connection.is_wanted):
                 break
+        done.is_over = done.batches == len(order.batches)
+        is_ours = done.gone or done.kept or not order.batches  # else somebody else deleted all of it a moment before
+        if done.is_over and is_ours:
+            done.event_id = _record(ctx, tx, order, done)
     return done
 
 
@@ -361,18 +373,27 @@ def _changed(tx: Tx, batch: Collection[str], old: Collection[str]) -> dict[str, 
     return {session_id: KeptSession(session_id, WhyKept.CHANGED, sentence) for session_id in present}
 
 
-def _record(ctx: Context, order: Order, done: _Done, *, complete: bool) -> str:
+def _record_what_is_done(ctx: Context, order: Order, done: _Done) -> bool:
+    """Write down a prune that broke off; whether that could be done."""
+    try:
+        with ctx.db.write() as tx:
+            _record(ctx, tx, order, done)
+    except Error:
+        return False
+    return True
+
+
+def _record(ctx: Context, tx: Tx, order: Order, done: _Done) -> str:
     details = {
         **order.about,
-        "complete": complete,
+        "complete": done.is_over,
         **_counts(done.removed),
         "kept": len(done.kept),
         "session_ids": done.gone[:IDS_IN_EVENT],
         "session_ids_left_out": max(0, len(done.gone) - IDS_IN_EVENT),
         **({} if order.archive is None else {"archive": order.archive.path}),
     }
-    with ctx.db.write() as tx:
-        return add_event(ctx, tx, "prune", target_id=order.target_id, details=details, actor=order.actor).id
+    return add_event(ctx, tx, "prune", target_id=order.target_id, details=details, actor=order.actor).id
 
 
 def _counts(removed: Removed) -> dict[str, int]:
