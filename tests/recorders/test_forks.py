@@ -253,3 +253,45 @@ with lionstudio.record("forks", db=sys.argv[1]) as run:
         let_go(locker)
         with lionstudio.open(sqlite_path) as reader:
             assert [message.content for message in reader.messages(session_id)] == [{"instruction": "one"}]
+
+
+def test_a_child_that_was_torn_out_of_a_transaction_loses_nothing(sqlite_ctx: Context, sqlite_path: Path) -> None:
+    script = IMPATIENT + (
+        """
+import os, sys, threading, lionstudio
+from lionstudio.store import database
+from lionstudio.store.open import open_database
+database.FORK_PATIENCE = 0.1
+db, is_inside, may_leave = open_database(sys.argv[1]), threading.Event(), threading.Event()
+def stay():
+    with db.read() as tx:
+        tx.value("SELECT count(*) FROM sessions")
+        is_inside.set()
+        may_leave.wait(20)
+thread = threading.Thread(target=stay)
+thread.start()
+is_inside.wait()
+child = os.fork()
+if child == 0:
+    with lionstudio.record("torn", db=sys.argv[1]) as run:
+        print(run.session_id, flush=True)
+        run.user("before")
+        sys.stdin.readline()  # until the parent has closed the database, and would have taken the log away
+        run.user("after")
+    os._exit(0)
+may_leave.set()
+thread.join()
+db.close()
+print("closed", flush=True)
+assert os.waitpid(child, 0)[1] == 0
+with lionstudio.record("whole", db=sys.argv[1]):
+    pass  # brings in what was set aside
+"""
+    )
+    with Agent(script, sqlite_path) as agent:
+        (session_id,) = {agent.line(), agent.line()} - {"closed"}
+        code, _, told = agent.end()
+    assert code == 0
+    assert "forked in the middle of a transaction" in told
+    assert said(sqlite_ctx, session_id) == ["before", "after"]
+    assert get_session(sqlite_ctx, session_id).status == "completed"

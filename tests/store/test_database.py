@@ -41,13 +41,13 @@ def count(db: Database) -> int:
         return int(tx.value(COUNT))
 
 
-def fork_and_write(db: Database) -> type[DatabaseGone] | None:
-    """Write in the child of a fork; what the child was told instead."""
+def fork_and_write(db: Database, *, again: str | None = None) -> type[DatabaseGone] | None:
+    """Write in the child of a fork, to what is open or to what is opened again; what the child was told instead."""
     pid = os.fork()
     if pid == 0:
         code = 1
         try:
-            with db.write() as tx:
+            with (db if again is None else open_database(again)).write() as tx:
                 put(tx, "child")
             code = 0
         except DatabaseGone:
@@ -338,7 +338,7 @@ def test_a_fork_inside_a_transaction_is_refused_a_database_instead_of_hanging(db
 
 @pytest.mark.parametrize("inside", ["read", "write"])
 def test_a_fork_waits_only_so_long_for_a_thread_that_stays_in_a_transaction(
-    db: Database, inside: str, monkeypatch: pytest.MonkeyPatch
+    db: Database, location: str, tmp_path: Path, inside: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(database, "FORK_PATIENCE", 0.1)
     is_inside, may_leave = threading.Event(), threading.Event()
@@ -352,6 +352,10 @@ def test_a_fork_waits_only_so_long_for_a_thread_that_stays_in_a_transaction(
     thread.start()
     assert is_inside.wait(DEADLINE)
     assert fork_and_write(db) == DatabaseGone
+    if db.dialect.local:  # a server knows nothing of forks
+        link = tmp_path / "link.db"
+        link.symlink_to(location)
+        assert [fork_and_write(db, again=path) for path in (location, str(link))] == [DatabaseGone] * 2
     may_leave.set()
     thread.join(DEADLINE)
     assert fork_and_write(db) is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 import weakref
 
 from lionstudio.domain.errors import DatabaseGone
@@ -68,11 +69,11 @@ class Database:
         self._bulk_writers.close()
         self._readers.close()
 
-    def _before_fork(self) -> bool:
+    def _before_fork(self, give_up: float) -> bool:
         """Close everything: the child of a fork must not inherit an open SQLite file or a server's socket."""
         paused: list[Writer | Pool] = []
         for part in (self._writer, self._writers, self._bulk_writers, self._readers):
-            if not part.pause(patience=FORK_PATIENCE):
+            if not part.pause(patience=max(0.0, give_up - time.monotonic())):
                 for earlier in paused:
                     earlier.resume()
                 return False
@@ -91,6 +92,8 @@ class Database:
         # Locks may have been held by threads that are not here, and closing an inherited connection harms the parent.
         _INHERITED.extend((self._writer, self._writers, self._bulk_writers, self._readers))
         if not clean:
+            if self.dialect.local:
+                _TORN.add(os.path.realpath(self.dialect.location))
             self.dialect = Unusable(self.dialect)
         self._begin_in_this_process()
         for watch in list(self._watches):
@@ -107,19 +110,34 @@ class Unusable:
         return getattr(self._dialect, name)
 
     def connect(self, *, writing: bool) -> Connection:
-        raise DatabaseGone(
-            "This process was forked in the middle of a transaction, so it cannot use that database.",
-            hint="Fork outside of any use of the database.",
-        )
+        raise _torn()
+
+
+def require_whole(path: str) -> None:
+    """Raise DatabaseGone for a file that a fork tore out of an open transaction, however it is opened again.
+
+    SQLite would believe in this process that it holds the parent's locks, and what is written would be lost.
+    """
+    if _TORN and os.path.realpath(path) in _TORN:
+        raise _torn()
+
+
+def _torn() -> DatabaseGone:
+    return DatabaseGone(
+        "This process was forked in the middle of a transaction, so it cannot use that database.",
+        hint="Fork outside of any use of the database.",
+    )
 
 
 _OPEN: weakref.WeakSet[Database] = weakref.WeakSet()
+_TORN: set[str] = set()  # files
 _PAUSED: list[Database] = []
 _INHERITED: list[object] = []
 
 
 def _before_fork() -> None:
-    _PAUSED[:] = [database for database in list(_OPEN) if database._before_fork()]
+    give_up = time.monotonic() + FORK_PATIENCE
+    _PAUSED[:] = [database for database in list(_OPEN) if database._before_fork(give_up)]
 
 
 def _after_fork_in_parent() -> None:

@@ -7,7 +7,7 @@ import os
 import stat
 
 from lionstudio.domain.errors import UnusablePlace
-from lionstudio.store.database import Database
+from lionstudio.store.database import Database, require_whole
 
 TYPE_CHECKING = False  # not from `typing`: loading that takes as long as starting Python
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ def open_database(
 
         path = os.path.expanduser(location)
         _require_file(path)
+        require_whole(path)
         dialect = SqliteDialect(path, synchronous=synchronous, backups=backups)
     dialect.prepare(create=create)
     return Database(dialect)
