@@ -117,6 +117,23 @@ def test_a_second_request_is_given_up_like_a_first(studio_url: str, monkeypatch:
         assert b"HTTP/1.1 408" in read_all(sock)
 
 
+def test_what_is_asked_behind_another_request_has_its_time(
+    studio_url: str, ctx: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "HEAD_SECONDS", 0.2)
+    start_run(ctx)
+    with closing(connect(studio_url)) as sock:
+        sock.sendall(HEAD + b"\r\n" + HEAD.replace(b"/api/ready", b"/api/sessions/run-1/stream") + b"\r\n")
+        got = b""
+        while b"text/event-stream" not in got:
+            got += sock.recv(65_536)
+        sock.settimeout(1.0)
+        with pytest.raises(TimeoutError):  # nothing more to tell, and nobody hangs up
+            while sock.recv(65_536):
+                continue
+            pytest.fail("it was cut off")
+
+
 def test_one_request_too_many_is_refused_in_the_one_shape(studio_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "REQUESTS_AT_ONCE", 0)
     refused = httpx2.get(f"{studio_url}/api/ready")

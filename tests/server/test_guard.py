@@ -44,6 +44,11 @@ def test_a_name_that_was_made_to_point_here_is_refused(client: TestClient, host:
     assert "--allow-host" in answer.json()["hint"]
 
 
+def test_who_names_two_hosts_is_refused(client: TestClient) -> None:
+    answer = client.get("/api/ready", headers=[("Host", "127.0.0.1:8765"), ("Host", "evil.example")])
+    assert (answer.status_code, answer.json()["code"]) == (403, "host_not_allowed")
+
+
 FOREIGN = [
     {"Origin": "https://evil.example"},
     {"Origin": "null"},

@@ -22,6 +22,7 @@ from lionstudio.domain.json_text import to_json
 from lionstudio.server.threads import READS, SLOW, WRITES, Lane
 
 NAME_LENGTH = 100  # of a wrong name that is told
+NOTHING_KNOWN = "It takes nothing behind a question mark. What is wished of a POST goes into its body."
 TAG_LENGTH = 24  # of the 64 digits of a sum that processors have an instruction for
 
 _encode = msgspec.json.Encoder().encode  # of plain values, in a tenth of the time that pydantic takes for them
@@ -70,12 +71,11 @@ class Route(APIRoute):
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
-        # Where nothing is filtered, nothing is filtered wrongly; and some readers of streams add words of their own.
         is_stream = getattr(self.response_class, "media_type", None) == "text/event-stream"
-        known = {} if is_stream else _known_names(self.dependant)
+        known = _known_names(self.dependant)
 
         async def unless_known(request: Request) -> Response:
-            if known:
+            if request.query_params and not is_stream:  # some readers of streams add words of their own
                 _require_known(request.query_params, known)
             response = await handle(request)
             tag = response.headers.get("ETag")
@@ -98,16 +98,16 @@ def _known_names(dependant: Dependant) -> dict[str, bool]:
 
 
 def _require_known(asked: QueryParams, known: Mapping[str, bool]) -> None:
-    """A filter with a slip in its name would give all there is, and of one that is given twice only the last counts.
-
-    Names that begin with `_` are those of caches.
+    """A filter with a slip in its name would give all there is, a `dry_run` that belongs into the body would be none,
+    and of what is given twice only the last would count. Names that begin with `_` are those of caches.
     """
     for name in asked:
         if name.startswith("_"):
             continue
         if name not in known:
             raise InvalidRequest(
-                f"This address knows no {name[:NAME_LENGTH]!r}.", hint=f"It knows {', '.join(sorted(known))}."
+                f"This address knows no {name[:NAME_LENGTH]!r}.",
+                hint=f"It knows {', '.join(sorted(known))}." if known else NOTHING_KNOWN,
             )
         if not known[name] and len(asked.getlist(name)) > 1:
             raise InvalidRequest(

@@ -50,6 +50,8 @@ def _session_of(scope: Scope) -> str | None:
     path: str = scope.get("path", "")
     if scope.get("method") != "POST" or not (path.startswith(BEFORE) and path.endswith(BEHIND)):
         return None
+    if scope.get("query_string"):
+        return None  # there is nothing to ask, which the usual way says
     session_id = path[len(BEFORE) : -len(BEHIND)]
     return session_id if 0 < len(session_id) <= ID_LENGTH and "\n" not in session_id else None
 

@@ -108,7 +108,7 @@ class Connection(HttpToolsProtocol):
     def on_response_complete(self) -> None:
         self._begun.popleft()
         super().on_response_complete()
-        if not self.pipeline:
+        if not self._begun:
             self._expect_head()
         self._watch_reader()
 

@@ -143,7 +143,8 @@ class Guard:
     async def _refuse(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
         method, path = scope["method"], scope["path"]
-        host = _host_of(f"//{headers.get('host', '')}")
+        names = headers.getlist("host")
+        host = _host_of(f"//{names[0]}") if len(names) == 1 else None
         if host is None or not self._door.knows(host):
             return tell("host_not_allowed")
         if (method not in SAFE_METHODS or path.startswith("/api/")) and _is_cross_site(headers):
