@@ -290,7 +290,16 @@ def test_the_tables_know_every_health():
     ],
 )
 def test_which_files_are_left_over(name, age, expected):
-    assert leftover_kind(name, NOW - age, NOW) is expected
+    assert leftover_kind(name, NOW - age, began_at=None, now=NOW) is expected
+
+
+def test_an_unfinished_file_that_is_older_than_the_run_is_not_left_over_from_it():
+    def kind(name: str, *, before_it_began: float) -> Leftover | None:
+        return leftover_kind(name, NOW - DAY - before_it_began, began_at=NOW - DAY, now=NOW)
+
+    assert kind("notes.tmp", before_it_began=HOUR + 1) is None
+    assert kind("notes.tmp", before_it_began=HOUR) is Leftover.TEMP_FILE  # clocks may not agree
+    assert kind("run.lock", before_it_began=HOUR + 1) is Leftover.STALE_LOCK
 
 
 @pytest.mark.parametrize(

@@ -279,3 +279,28 @@ def test_a_folder_that_is_a_link_is_to_be_cleaned_by_hand(ctx: Context, tmp_path
     sessions.finish_session(ctx, "run-1", "completed")
     with pytest.raises(CannotCleanUp, match="is a link to"):
         clean_up(ctx, ["run-1"], actor="ana", dry_run=True)
+
+
+def test_what_was_there_before_the_run_is_not_touched_and_makes_no_zombie(ctx: Context, folder: Path):
+    start_run(ctx, artifacts_path=str(folder))
+    notes = write(folder / "notes.tmp", age_seconds=OLD)
+    end_run(ctx)
+    assert health.judge(ctx, "run-1")[1].health is Health.HEALTHY
+    assert clean(ctx).removed == ()
+    assert notes.exists()
+
+
+def test_locks_of_the_system_make_no_zombie(ctx: Context):
+    start_run(ctx, artifacts_path="/etc")  # where a lock for passwords lies for years
+    end_run(ctx)
+    assert health.judge(ctx, "run-1")[1].health is Health.HEALTHY
+
+
+@pytest.mark.parametrize("path", ["", "out", "."])
+def test_a_run_whose_folder_nobody_knows_keeps_nobody_from_cleaning_up(
+    ctx: Context, folder: Path, path: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(folder.parent)  # which is not where the run is
+    left = leave(ctx, folder)
+    start_run(ctx, "run-2", artifacts_path=path)
+    assert sorted(clean(ctx).removed) == left

@@ -28,6 +28,7 @@ ORPHANED_AFTER = 1 * MINUTE  # D3: a run may need a while before its first messa
 SLOW_AFTER = 60 * MINUTE  # D8: slow and "active too long"; ADR-0024 wins over ADR-0017's 30
 HEARTBEAT_FRESH_FOR = 4 * HEARTBEAT_EVERY  # three may be lost or late before the sign of life is doubted
 CLOCK_TOLERANCE = 1 * MINUTE  # clocks of two machines differ; more than this is said
+OLDER_BY = HOUR  # than the run, by the clocks of two machines that may not agree
 STALE_LOCK_AFTER = 1 * HOUR  # D3: a younger lock may belong to someone who works
 TEMP_FILE_AFTER = 1 * MINUTE  # a younger one may be written in this moment, and renamed in the next
 LEFTOVERS_LOOKED_FOR = 7 * DAY  # D3: after that only where some were found before
@@ -193,11 +194,15 @@ def wrote_after_end(session: Session) -> bool:
     return session.last_message_at > session.ended_at
 
 
-def leftover_kind(file_name: str, modified_at: float, now: float) -> Leftover | None:
-    """What a file under an ended run's artifacts folder is left over from, if it is (D3)."""
+def leftover_kind(file_name: str, modified_at: float, *, began_at: float | None, now: float) -> Leftover | None:
+    """What a file under an ended run's artifacts folder is left over from, if it is (D3).
+
+    An unfinished file that is older than the run is somebody else's.
+    """
     age = now - modified_at
     if file_name.endswith(TEMP_SUFFIXES):
-        return Leftover.TEMP_FILE if age > TEMP_FILE_AFTER else None
+        is_older = began_at is not None and modified_at < began_at - OLDER_BY
+        return Leftover.TEMP_FILE if age > TEMP_FILE_AFTER and not is_older else None
     if not file_name.endswith(LOCK_SUFFIX) or file_name.lower() in DEPENDENCY_LOCKS:
         return None
     return Leftover.STALE_LOCK if age > STALE_LOCK_AFTER else None

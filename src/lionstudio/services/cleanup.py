@@ -22,21 +22,6 @@ from lionstudio.store import processes
 FILES_IN_EVENT = 1_000  # more would make the event hard to read
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
-# Where locks and unfinished files are the system's own business, whatever a run says its folder is.
-SYSTEM_FOLDERS = (
-    "/bin/",
-    "/boot/",
-    "/dev/",
-    "/etc/",
-    "/lib",
-    "/proc/",
-    "/run/",
-    "/sbin/",
-    "/sys/",
-    "/usr/",
-    "/var/lib/",
-)
-
 
 class KeptFile(NamedTuple):
     """A leftover that stays, and why."""
@@ -125,11 +110,10 @@ def _require_folder(session: Session) -> str:
     if not os.path.isabs(folder) or os.path.normpath(folder) != folder.rstrip("/"):
         raise CannotCleanUp(f"{folder!r} does not say which folder it is.", hint="Remove its leftovers by hand.")
     real = os.path.realpath(folder)
-    inside = real.rstrip("/") + "/"
-    if inside.startswith(SYSTEM_FOLDERS) or any(system.startswith(inside) for system in SYSTEM_FOLDERS):
+    if health.belongs_to_system(folder):
         raise CannotCleanUp(
             f"{folder} belongs to the system; a run may name it, but what lies there is not the run's.",
-            hint="Remove its leftovers by hand.",
+            hint="Leave it as it is.",
         )
     if os.path.islink(folder.rstrip("/")):
         raise CannotCleanUp(
@@ -156,7 +140,7 @@ def _clean(ctx: Context, task: _Task, agreed: Collection[str] | None, actor: str
                 kept.append(KeptFile(path, "It was found after the plan was made."))
                 continue
             try:
-                size += _remove(task.folder, path, now=now, dry_run=dry_run)
+                size += _remove(task, path, now=now, dry_run=dry_run)
                 removed.append(path)
             except FileNotFoundError:
                 continue  # somebody else removed it
@@ -169,14 +153,14 @@ def _clean(ctx: Context, task: _Task, agreed: Collection[str] | None, actor: str
     return done
 
 
-def _remove(folder: str, path: str, *, now: float, dry_run: bool) -> int:
-    """Remove one file inside of a folder, whatever links are on the way; its size. Raises OSError if it must stay."""
-    *parents, name = os.path.relpath(path, folder).split(os.sep)
-    with _open_inside(folder, parents) as parent:
+def _remove(task: _Task, path: str, *, now: float, dry_run: bool) -> int:
+    """Remove one file of a run's folder, whatever links are on the way; its size. Raises OSError if it must stay."""
+    *parents, name = os.path.relpath(path, task.folder).split(os.sep)
+    with _open_inside(task.folder, parents) as parent:
         found = os.stat(name, dir_fd=parent, follow_symlinks=False)
         if not stat.S_ISREG(found.st_mode):
             raise OSError(0, "It is not a plain file any more.")
-        if leftover_kind(name, found.st_mtime, now) is None:
+        if leftover_kind(name, found.st_mtime, began_at=task.session.started_at, now=now) is None:
             raise OSError(0, "It was written to just now.")
         _require_unlocked(name, parent)
         if not dry_run:

@@ -36,6 +36,8 @@ class FoldersInUse:
             named = {path: session_id for session_id, path in session_folders.list_running_folders(tx)}
         found = {}
         for path, session_id in named.items():
+            if not os.path.isabs(path):  # it says nothing without the folder that it was said in
+                continue
             real = os.path.realpath(path)
             found[real] = FolderInUse(session_id, real)
             self._around |= dict.fromkeys(_with_parents(real), found[real])

@@ -43,6 +43,19 @@ Seen = tuple[Session, Evidence]
 
 NOTHING_SEEN = Evidence(NOTHING_RECORDED)
 LOOK_AT_MOST = 10_000  # entries of an artifacts folder: a verdict must not wait for a huge tree
+SYSTEM_FOLDERS = (
+    "/bin/",
+    "/boot/",
+    "/dev/",
+    "/etc/",
+    "/lib",
+    "/proc/",
+    "/run/",
+    "/sbin/",
+    "/sys/",
+    "/usr/",
+    "/var/lib/",
+)
 
 
 def judge(ctx: Context, session_id: str) -> tuple[Session, HealthVerdict]:
@@ -188,12 +201,20 @@ def _look_into_artifacts(ctx: Context, session: Session, in_use: FoldersInUse, *
     found_before = bool(known.stale_locks or known.temp_files)
     if not should_look_for_leftovers(session, found_before=found_before, now=now):
         return UNSEEN
-    found = _find_leftovers(session.artifacts_path, known, now=now)
+    if belongs_to_system(session.artifacts_path):
+        return UNSEEN
+    found = _find_leftovers(session, session.artifacts_path, known, now=now)
     if not (found.stale_locks or found.temp_files) or in_use.find_sharing(session.artifacts_path) is None:
         return found
     # What a running run writes there is nobody's leftover; only what was left before it may still be.
     locks, temps = (tuple(filter(_may_exist, files)) for files in (known.stale_locks, known.temp_files))
     return _Files(found.has_artifacts, locks, temps)
+
+
+def belongs_to_system(folder: str) -> bool:
+    """Whether locks and unfinished files there are the system's own business, whatever a run says its folder is."""
+    inside = os.path.realpath(folder).rstrip("/") + "/"
+    return inside.startswith(SYSTEM_FOLDERS) or any(system.startswith(inside) for system in SYSTEM_FOLDERS)
 
 
 def _look_for_output(session: Session) -> _Files:
@@ -205,14 +226,15 @@ def _look_for_output(session: Session) -> _Files:
     return _Files(has_artifacts=walk.proves_absence if some_file is None else True)
 
 
-def _find_leftovers(folder: str, known: _Files, *, now: float) -> _Files:
+def _find_leftovers(session: Session, folder: str, known: _Files, *, now: float) -> _Files:
     walk = _Walk(folder)
     found: dict[Leftover, set[str]] = {kind: set() for kind in Leftover}
     some_file = False
     for file in walk.files():
         some_file = True
         with suppress(OSError):  # it vanished while we looked
-            kind = leftover_kind(file.name, file.stat(follow_symlinks=False).st_mtime, now)
+            changed_at = file.stat(follow_symlinks=False).st_mtime
+            kind = leftover_kind(file.name, changed_at, began_at=session.started_at, now=now)
             if kind is not None:
                 found[kind].add(file.path)
     if not walk.complete:  # what was found before and may still be there is not clean

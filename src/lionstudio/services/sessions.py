@@ -68,7 +68,7 @@ def session_of(draft: SessionDraft) -> Session:
             agent_name=draft.agent,
             show_topic=draft.show_topic,
             show_play_name=draft.show_play,
-            artifacts_path=draft.artifacts_path,
+            artifacts_path=draft.artifacts_path or None,
             parent_session_id=draft.parent_session_id,
             node_metadata=draft.node_metadata,
             branch_count=1,
