@@ -8,7 +8,7 @@ import pytest
 
 from lionstudio.domain.conversation import Line
 from lionstudio.domain.errors import InvalidRequest
-from lionstudio.domain.health import HEALTH_ACTIONS, HOUR, Health
+from lionstudio.domain.health import HEALTH_ACTIONS, HOUR, MINUTE, Health
 from lionstudio.domain.session import SessionStatus
 from lionstudio.services import maintenance, sessions
 from lionstudio.services.change_feed import newest_number
@@ -28,7 +28,7 @@ ALL = ("unresponsive", "idle", "stale", "orphaned", "zombie")
 
 def start_zombie(ctx: Context, folder: Path, session_id: str = "zombie") -> None:
     start_run(ctx, session_id, artifacts_path=str(folder))
-    write(folder / "half.tmp")
+    write(folder / "half.tmp", age_seconds=NOW - ctx.now() + 2 * MINUTE)  # while it ran
     end_run(ctx, session_id)
     keep_examined(ctx, examine_sessions(ctx, [session_id]))
 
