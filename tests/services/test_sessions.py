@@ -88,7 +88,7 @@ def test_every_move_is_kept_with_its_reason(ctx: Context, clock: Clock) -> None:
     history = sessions.list_history(ctx, "run-1")
     assert [(step.from_status, step.to_status, step.reason_code, step.sentence) for step in history] == [
         (None, "running", "run.started", None),
-        ("running", "timed_out", "run.timed_out.deadline", "Too slow."),
+        ("running", "timed_out", "run.timed_out.reported", "Too slow."),
     ]
 
 

@@ -19,15 +19,18 @@ REASON_CODES: Mapping[str, str] = {
     "run.failed.not_found": "The command to record does not exist (exit 127).",
     "run.failed.not_executable": "The command to record exists but may not be executed (exit 126).",
     "run.failed.signal": "A signal that nobody forwarded killed the command.",
-    "run.failed.reported": "The run said that it failed, although its exit code was 0.",
+    "run.failed.reported": "The run itself said that it failed, whatever its exit code.",
     "run.failed.output_lost": "The command ended well, but not all of its output reached its target.",
     "run.failed.step": "A step of the run did not complete, and what needs it was skipped.",
     "run.timed_out.deadline": "The deadline passed and the command was stopped.",
+    "run.timed_out.reported": "The run itself said that its time was up.",
     "run.aborted.interrupt": "A person interrupted the run (SIGINT).",
     "run.aborted.hangup": "The terminal of the run was closed (SIGHUP).",
+    "run.aborted.reported": "The run itself said that it was aborted.",
     "run.cancelled.terminated": "The run was told to stop (SIGTERM).",
     "run.cancelled.task": "The task that recorded the run was cancelled.",
     "run.cancelled.killed": "An operator ended the run's process, and the run with it.",
+    "run.cancelled.reported": "The run itself said that it was cancelled.",
     "run.ended.by_operator": "An operator gave the run its final status.",
     "run.ended.unexplained": "The run has a final status, and what ended it was not recorded.",
     "run.ended.late_report": "The run reported another end after it had ended already; the status stayed.",
@@ -143,11 +146,11 @@ _SIGNALS = range(1, 65)
 _SIGNAL_BASE = 128  # a shell says 128 + n for signal n; `subprocess` says -n
 _EXIT_REASONS: Mapping[SessionStatus, Mapping[int | None, str]] = {
     SessionStatus.COMPLETED: {None: "run.completed.normal", 0: "run.completed.normal"},
-    SessionStatus.TIMED_OUT: {},
-    SessionStatus.ABORTED: {129: "run.aborted.hangup"},
-    SessionStatus.CANCELLED: {None: "run.cancelled.task"},
+    SessionStatus.TIMED_OUT: {None: "run.timed_out.reported"},
+    SessionStatus.ABORTED: {None: "run.aborted.reported", 129: "run.aborted.hangup"},
+    SessionStatus.CANCELLED: {None: "run.cancelled.reported"},
     SessionStatus.FAILED: {
-        None: "run.failed.exception",
+        None: "run.failed.reported",
         0: "run.failed.reported",
         126: "run.failed.not_executable",
         127: "run.failed.not_found",
@@ -164,7 +167,7 @@ _OTHERWISE: Mapping[SessionStatus, str] = {
 
 
 def reason_for_exit(status: SessionStatus, exit_code: int | None) -> str:
-    """The code for a run that ends now; no exit code means that no command was involved."""
+    """The code for a run that ends now. Without an exit code there is only the run's word, and nobody knows a cause."""
     if status is SessionStatus.RUNNING:
         raise InvalidRequest("A running run has no reason for its end.")
     code = None if exit_code is None else as_shell_code(exit_code)
