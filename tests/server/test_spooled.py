@@ -59,6 +59,25 @@ def test_a_spool_that_cannot_be_brought_back_is_tried_again_and_told_in_the_repo
     assert len([record for record in caplog.records if "cannot be brought back" in record.message]) == 1
 
 
+def test_a_spool_file_that_cannot_be_read_is_told_and_holds_up_no_other(
+    studio_settings: Settings, ctx: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(studio, "BRING_BACK_EVERY", 0.02)
+    start_run(ctx)
+    database_id, place = ctx.db.dialect.database_id, studio_settings.db
+    folder = spool_folder(studio_settings.spool, database_id=database_id, location=place)
+    unreadable = folder / "00000000000000000001.1.run-0.jsonl"
+    unreadable.mkdir(parents=True)
+    ending = {"do": "finish", "session_id": "run-1", "ending": {"status": "completed"}}
+    (folder / "00000000000000000002.1.run-1.jsonl").write_text(f"{to_json(ending)}\n")
+    with TestClient(create_app(studio_settings), base_url=BASE) as client:
+        wait_until(lambda: client.get("/api/admin/health").json()["spool"]["failures_in_a_row"])
+        assert unreadable.name in client.get("/api/admin/health").json()["spool"]["last_failure"]["sentence"]
+        assert client.get("/api/sessions/run-1").json()["status"] == "completed"
+        unreadable.rmdir()
+        wait_until(lambda: not client.get("/api/admin/health").json()["spool"]["failures_in_a_row"])
+
+
 def rename(ctx: Context, table: str, to: str) -> None:
     """A database that is in trouble, and then is not."""
     with ctx.db.write() as tx:

@@ -119,13 +119,22 @@ def spool_folder(spool: Path, *, database_id: str | None, location: str) -> Path
     return spool / f"at-{blake2b(os.fsencode(location), digest_size=16).hexdigest()}"
 
 
-def replay_left_behind(ctx: Context, spool: Path, location: str) -> int:
-    """Write what dead processes left for this database, oldest file first; how many records went."""
-    count = 0
+def replay_left_behind(ctx: Context, spool: Path, location: str, *, strict: bool = False) -> int:
+    """Write what dead processes left for this database, oldest file first; how many records went.
+
+    A file that cannot be read does not hold up the others; when `strict`, the first such error is raised after them.
+    """
+    count, failure = 0, None
     files = (path for folder in _folders_of(ctx, spool, location) for path in _files(folder))
     for path in sorted(files, key=lambda path: path.name):
-        with suppress(BeginningWaits, OSError):  # one file must not hold up the others
+        try:
             count += _replay_abandoned(ctx, path)
+        except BeginningWaits:
+            continue
+        except OSError as error:
+            failure = failure or error
+    if strict and failure is not None:
+        raise failure
     return count
 
 
@@ -188,12 +197,12 @@ def _files(folder: Path, suffix: str = SUFFIX) -> list[Path]:
 def _replay_abandoned(ctx: Context, path: Path) -> int:
     try:
         file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
-    except OSError:
+    except FileNotFoundError:
         return 0  # someone else has just replayed it
     try:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        except BlockingIOError:
             return 0  # its writer lives, or someone else is at it
         if not _is_still_at(file, path):
             return 0

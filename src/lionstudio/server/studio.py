@@ -42,7 +42,7 @@ async def _bring_back_again_and_again(ctx: Context, settings: Settings, failures
     while True:
         await asyncio.sleep(BRING_BACK_EVERY)
         with failures.noted():  # it is in the health report; the next time may work
-            await run_in_threadpool(replay_left_behind, ctx, settings.spool, settings.db)
+            await run_in_threadpool(replay_left_behind, ctx, settings.spool, settings.db, strict=True)
         if failures.in_a_row == 1 and failures.last is not None:
             logger.warning("what recorders set aside cannot be brought back: %s", failures.last.sentence)
 
