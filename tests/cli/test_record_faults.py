@@ -243,8 +243,12 @@ class TestDeaths:
     def test_what_was_said_before_kill_9_is_there(self, here: Recorder) -> None:
         script = READY + "for number in range(200): print(number, flush=True)\nsignal.pause()"
         with here.process(*python(script), stdout=subprocess.PIPE) as process:
-            here.wait_for(lambda messages: any("199" in str(message.content) for message in messages))
-            process.kill()
+            pid = first_number(process)
+            try:
+                here.wait_for(lambda messages: any("199" in str(message.content) for message in messages))
+                process.kill()
+            finally:
+                os.kill(pid, signal.SIGKILL)
         assert here.said("stdout").split()[1:] == [b"%d" % number for number in range(200)]
 
     def test_grandchildren_that_keep_the_output_open_are_not_waited_for_and_live(self, here: Recorder) -> None:
