@@ -91,3 +91,11 @@ def map_path_parameters(context: object, path_parameters: dict[str, object] | No
 )  # fmt: skip
 def test_nothing_makes_the_server_fail(case: schemathesis.Case, address: str) -> None:
     case.call_and_validate(base_url=address, checks=CHECKS, timeout=60)
+
+
+def test_every_error_is_described_as_the_json_that_it_is() -> None:
+    document = create_app(load_settings({"HOME": "/nonexistent"})).openapi()
+    for operation in (one for ways in document["paths"].values() for one in ways.values()):
+        for code, response in operation["responses"].items():
+            if code[0] != "2" and "content" in response:
+                assert list(response["content"]) == ["application/json"]

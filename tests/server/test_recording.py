@@ -474,3 +474,11 @@ def test_milliseconds_are_not_taken_for_seconds(client: TestClient, clock: Clock
     client.post("/api/sessions", json={"id": "run"})
     said = {"role": "user", "content": "x", "created_at": clock.now * 1000}
     assert client.post("/api/sessions/run/messages", json=said).status_code == 422
+
+
+def test_what_is_wrong_with_a_message_is_told_by_the_names_of_its_fields(client: TestClient, ctx: Context) -> None:
+    start_run(ctx)
+    answer = client.post("/api/sessions/run-1/messages", json={"message": {"role": "user", "content": "hi"}})
+    told = refused(answer, 422, "invalid_request")
+    assert told.startswith("role: field required.")
+    assert "message: extra inputs are not permitted." in told

@@ -3,6 +3,7 @@
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from typing import Any
 
 from fastapi import APIRouter, FastAPI
 from fastapi.concurrency import run_in_threadpool
@@ -54,6 +55,18 @@ NO_TELEMETRY: TelemetryConfig = {
 }
 
 
+class _App(FastAPI):
+    def openapi(self) -> dict[str, Any]:
+        """What the framework says, but that errors are JSON, also of what answers with a stream or a file."""
+        document = super().openapi()
+        for operation in (one for ways in document["paths"].values() for one in ways.values()):
+            for code, response in operation["responses"].items():
+                if code[0] != "2" and "content" in response:
+                    (schema,) = response["content"].values()
+                    response["content"] = {"application/json": schema}
+        return document
+
+
 def create_app(settings: Settings, door: Door | None = None, *, now: Callable[[], float] = time.time) -> FastAPI:
     """The server for one database, as it is seen through one door."""
 
@@ -67,7 +80,7 @@ def create_app(settings: Settings, door: Door | None = None, *, now: Callable[[]
             app.state.studio = studio
             yield
 
-    app = FastAPI(
+    app = _App(
         title="Lion Studio",
         version=__version__,
         summary="The flight recorder and control tower for people who run many AI agents.",

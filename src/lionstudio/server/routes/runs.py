@@ -48,11 +48,12 @@ from lionstudio.services.session_stream import SessionStream, StreamPage, parse_
 router = APIRouter(route_class=Route, prefix="/sessions", tags=["runs"])
 
 SessionId = Annotated[str, Path(max_length=ID_LENGTH)]
+ONE, MANY = "(one)", "(many)"  # no names of fields: what is wrong with a body is told by those alone
 Words = Annotated[str | None, Query(max_length=4_000)]
 # The shape says which of the two is meant, so that only what is wrong with that one is told.
 Said = Annotated[
-    Annotated[MessageIn, Tag("message")] | Annotated[MessagesIn, Tag("messages")],
-    Discriminator(lambda body: "messages" if isinstance(body, list) else "message"),
+    Annotated[MessageIn, Tag(ONE)] | Annotated[MessagesIn, Tag(MANY)],
+    Discriminator(lambda body: MANY if isinstance(body, list) else ONE),
 ]
 
 
