@@ -10,6 +10,7 @@ const NEAR = 4 // px
 const OVERSCAN = 5
 const AHEAD = 25 // messages beyond the drawn ones that are read as well
 const READ_EVERY = 60 // ms, while somebody drags the scroll bar through thousands
+const BY_HAND = 1000 // ms after the last touch, wheel or key in which a scroll is the reader's
 const RUSH = 80 // ms after which what stands still is drawn
 const ROOM_BELOW = 56 // px, so that the button for new messages hides nothing
 
@@ -29,6 +30,7 @@ export type Log = {
   hold: (position: number) => void
   /** What is looked for in it is so far below its top: of a message that is taller than the pane, that is in the middle. */
   holdAt: (offset: number) => void
+  /** The reader scrolls. */
   release: () => void
   goToBeginning: () => void
   follow: () => void
@@ -52,6 +54,12 @@ export function useLog(
   const [within, setWithin] = useState<number | null>(null) // px below the top of what is held
   const [leftAt, setLeftAt] = useState<number | null>(null) // how long the history was when the reader left its end
   const top = useRef(0) // where the pane was scrolled to, as far as we know
+  const touchedAt = useRef(Number.NEGATIVE_INFINITY)
+  // By however little: a scroll begins slowly, and must not be taken back. Rows that are measured move the pane as well.
+  const isGoingUp = (element: HTMLElement, before: number): boolean =>
+    performance.now() - touchedAt.current < BY_HAND &&
+    element.scrollTop < before &&
+    distanceFromEnd(element) > 1
 
   const estimateSize = useCallback(
     (index: number): number => {
@@ -83,7 +91,7 @@ export function useLog(
     const element = pane.current
     if (element === null) return
     if (held !== null) centre(virtualizer, element, indexOf(positions, settle(held)), within)
-    else if (leftAt === null && !hasLeft(element, top.current)) {
+    else if (leftAt === null && !isGoingUp(element, top.current)) {
       element.scrollTop = element.scrollHeight
       top.current = element.scrollTop
     }
@@ -101,9 +109,9 @@ export function useLog(
       centre(virtualizer, element, indexOf(positions, settle(held)), within)
       return
     }
-    const isBack = distanceFromEnd(element) <= FOLLOWS_WITHIN && element.scrollTop >= before
-    if (leftAt !== null && isBack) setLeftAt(null)
-    if (leftAt === null && hasLeft(element, before)) setLeftAt(history.length)
+    const isAtEnd = distanceFromEnd(element) <= FOLLOWS_WITHIN && !isGoingUp(element, before)
+    if (isAtEnd && leftAt !== null) setLeftAt(null)
+    if (!isAtEnd && leftAt === null) setLeftAt(history.length)
   }
   return {
     virtualizer,
@@ -120,7 +128,10 @@ export function useLog(
       setLeftAt(history.length)
     },
     holdAt: setWithin,
-    release: () => setHeld(null),
+    release: () => {
+      touchedAt.current = performance.now()
+      setHeld(null)
+    },
     goToBeginning: () => {
       if (pane.current === null || pane.current.scrollTop === 0) return
       setHeld(null)
@@ -138,11 +149,6 @@ export function useLog(
 
 function distanceFromEnd(element: HTMLElement): number {
   return element.scrollHeight - element.scrollTop - element.clientHeight
-}
-
-/** Whether the reader has gone up since, by however little: a scroll begins slowly, and must not be taken back. */
-function hasLeft(element: HTMLElement, before: number): boolean {
-  return element.scrollTop < before && distanceFromEnd(element) > 1
 }
 
 /** Bring a row to the middle of the pane; of one that is taller than the pane, what is so far below its top. */
