@@ -477,3 +477,15 @@ def test_a_sweep_takes_only_what_was_agreed_to(ctx: Context) -> None:
     put_orphan(ctx, "later", ["b"])
     assert sweep_orphan_progressions(ctx, actor=WHO, only=plan.orphans).removed == plan.removed
     assert sweep_orphan_progressions(ctx, actor=WHO, dry_run=True).orphans == ("later",)
+
+
+def test_a_prune_that_is_interrupted_at_its_very_end_is_written_down_once(ctx: Context) -> None:
+    put_session(ctx, "old")
+
+    def stop(done: int, of: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        prune.prune(ctx, plan_prune(ctx, keep_n=0), actor=WHO, on_progress=stop)
+    (event,) = admin.list_events(ctx)
+    assert (event.details["complete"], event.details["session_ids"]) == (True, ["old"])

@@ -176,7 +176,7 @@ def carry_out(ctx: Context, order: Order, *, on_progress: Progress | None = None
             if on_progress is not None and asked:
                 on_progress(done.looked_at, asked)
     except BaseException as error:
-        if not done.gone:
+        if not done.gone or done.is_over:
             raise
         is_on_record = _record_what_is_done(ctx, order, done)  # what is deleted is deleted
         if not isinstance(error, Error):
